@@ -1,0 +1,204 @@
+"""The frozen records that the layers hand to each other. They hold data and no behaviour beyond ``to_dict``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Literal, TypeAlias
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON-ready data: records become dicts, tuples lists, datetimes ISO 8601 strings."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    return value
+
+
+class Record:
+    """Base of all records."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """This record as plain JSON-ready data."""
+        result: dict[str, Any] = plain(self)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Record):
+    """Whose memory: a user inside a namespace. Every read and write names one."""
+
+    namespace: str
+    user: str
+
+
+# ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Record):
+    """Words. ``extra`` keeps provider fields that wellkept has no name for (citations, cache marks)."""
+
+    text: str
+    extra: Mapping[str, Any] | None = None
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking(Record):
+    """A model's reasoning, kept with its signature because providers want it back unchanged."""
+
+    text: str
+    signature: str | None = None
+    extra: Mapping[str, Any] | None = None
+    type: Literal["thinking"] = "thinking"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(Record):
+    """A call that the assistant asks for. ``arguments`` is the JSON text as it came, even when it is broken."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+    extra: Mapping[str, Any] | None = None
+    type: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult(Record):
+    """What a tool gave back for the call ``id``. ``is_error`` is None when the provider did not say."""
+
+    id: str
+    content: str | tuple[Block, ...] = ""
+    is_error: bool | None = None
+    extra: Mapping[str, Any] | None = None
+    type: Literal["tool_result"] = "tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Record):
+    """An image by reference: ``ref`` is a URL or an id; ``raw`` the provider's block."""
+
+    ref: str
+    raw: Mapping[str, Any] | None = None
+    type: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Other(Record):
+    """A provider block that wellkept does not know, kept as it came."""
+
+    raw: Mapping[str, Any]
+    type: Literal["other"] = "other"
+
+
+Block: TypeAlias = Text | Thinking | ToolCall | ToolResult | Image | Other
+Content: TypeAlias = str | tuple[Block, ...]
+
+
+# ── the transcript ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(Record):
+    """An event that is not stored yet."""
+
+    role: Role
+    content: Content
+    ts: datetime | None = None
+    speaker: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(Record):
+    """One message of a session, appended once and never rewritten.
+
+    Attributes:
+        id: opaque and unique; inside it are the session's id and ``seq``.
+        seq: place in the session, counted from 1, given out in the writing transaction.
+        ts: when it was said (aware, UTC). Order comes from ``seq``, never from ``ts``.
+        tokens: cached count of what the message takes in a context.
+        speaker: who spoke, where a role is not enough (group chats).
+    """
+
+    id: str
+    session_id: str
+    seq: int
+    role: Role
+    content: Content
+    ts: datetime
+    tokens: int
+    speaker: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo(Record):
+    """A session as the lists show it. ``events`` counts what is stored, ``tokens`` what it would take verbatim."""
+
+    id: str
+    namespace: str
+    user: str
+    title: str
+    created_at: datetime
+    last_activity: datetime
+    events: int
+    turns: int
+    tokens: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Record):
+    """One version of a profile document (``soul``, ``identity`` or ``user``), in Markdown.
+
+    Attributes:
+        hash: SHA-256 of the text in hex; pass it back as a precondition when writing.
+        version: counted from 1; 0 for a document that was never written.
+    """
+
+    name: str
+    text: str
+    hash: str
+    version: int
+    updated_at: datetime | None
+
+
+def utc(ms: int) -> datetime:
+    """The aware UTC datetime of ``ms`` milliseconds since 1970."""
+    return datetime.fromtimestamp(ms / 1000, tz=timezone.utc)
+
+
+def text_of(content: Content) -> str:
+    """What a person would read of ``content``: text and tool results; no thinking, no call arguments."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(filter(None, (_block_text(block) for block in content)))
+
+
+def _block_text(block: Block) -> str:
+    if isinstance(block, Text):
+        return block.text
+    if isinstance(block, ToolResult):
+        return text_of(block.content)
+    return ""
+
+
+def blocks_of(content: Content) -> Sequence[Block]:
+    """``content`` as blocks; a plain string is one ``Text``."""
+    return (Text(content),) if isinstance(content, str) else content
