@@ -36,7 +36,7 @@ def test_with_the_margin_an_estimate_never_undercounts_clean_text(text: str, rea
 
 @pytest.mark.parametrize("text", CLEAN)
 def test_an_estimate_is_below_the_byte_bound_and_not_wildly_high(text: str, real: tokens.Exact) -> None:
-    assert tokens.estimate(text) <= min(len(text.encode()), 3 * real(text) + 2)
+    assert tokens.estimate(text) <= min(len(text.encode()), 3 * real(text) + 4)
 
 
 def test_nothing_takes_no_token() -> None:

@@ -1,7 +1,7 @@
-"""How many tokens a text takes: an estimate that needs nothing, and an exact count where the extra is installed.
+"""How many tokens a text takes: an estimate that needs nothing, an exact count where the extra is installed.
 
-A counter is any callable from text to a count (``wellkept.models.protocol.Tokenizer``). ``estimated`` on it says
-whether the policy's margin is to be added; a plain function of the application is taken to be exact.
+A counter is any callable from text to a count (``wellkept.models.protocol.Tokenizer``). ``estimated`` on it
+says whether the policy's margin is to be added; a plain function of the application is taken to be exact.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 from wellkept.errors import InvalidInput, MissingExtra
 
-# Longer texts go whole into no context: the byte length, a bound that no tokenizer exceeds, is enough for them.
+# Longer texts go whole into no context: the byte length, which no tokenizer exceeds, is enough for them.
 LONG = 262_144
 
-_PIECES = re.compile(r"[A-Za-z]{1,7}|\d{1,3}|[^\sA-Za-z0-9]{1,2}|\n+|[ \t]{4,}")
+_PIECES = re.compile(r" ?[A-Za-z]{1,7}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|\s+|.")
 _PER_PIECE = 1.2
 _PER_THREE_BYTES = 1.1
 _PER_ASTRAL = 2.2
@@ -24,14 +24,15 @@ _PER_ASTRAL = 2.2
 class Estimate:
     """Counts without any vocabulary; meant to be too high rather than too low.
 
-    Pieces of ASCII (seven letters, three digits, two signs) count 1.2 each; everything else counts by its UTF-8
-    length, 1.1 for the three bytes of a Chinese character; emoji, which tokenizers cut into bytes, count 2.2 more.
+    Pieces of ASCII (seven letters, three digits, two signs) count 1.2 each; everything else counts by its
+    UTF-8 length, 1.1 for the three bytes of a Chinese character; emoji, which some tokenizers cut into bytes,
+    count 2.2 more.
     """
 
     estimated = True
 
     def __call__(self, text: str, /) -> int:
-        """Tokens that ``text`` takes at most, as GPT-4o, DeepSeek and Qwen count clean prose, JSON and emoji."""
+        """Tokens of ``text``, no fewer than GPT-4o, DeepSeek or Qwen count in clean prose or JSON."""
         if text.isascii():
             return _ascii(text)
         size = len(text.encode("utf-8", "surrogatepass"))
@@ -66,7 +67,7 @@ class Exact:
 
 
 def exact(vocabulary: str = "o200k_base") -> Exact:
-    """The exact counter of a ``vocabulary`` that splintr-rs ships (``o200k_base``, ``cl100k_base``, ``qwen3`` …).
+    """The exact counter of a ``vocabulary`` that splintr-rs ships (``o200k_base``, ``cl100k_base``, ``qwen3``).
 
     Raises:
         MissingExtra: the extra ``tokens`` is not installed.
