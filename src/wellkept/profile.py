@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
-from wellkept.policy.content import check_text
+from wellkept.policy.content import dumps
 from wellkept.records import Document, Scope
 from wellkept.store.protocol import Tables
 
@@ -41,7 +41,7 @@ class Profile:
         ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no longer the current one.
         """
         _check(name)
-        check_text(text)
+        dumps(text)
 
         def write(tables: Tables) -> Document:
             current = self._current(tables, name)

@@ -14,6 +14,7 @@ from wellkept.store.protocol import NewEvent, SessionRef
 from wellkept.store.sqlite.schema import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
 
+# `+scope`: checked, but not a reason to leave the primary key for the index on (scope, ts).
 # One statement proves that the session is still there, gives out the places and keeps the counts.
 ALLOCATE = """
     UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2, tokens = tokens + ?3,
@@ -33,13 +34,13 @@ FORGET_COUNTS = """
 """
 _COLUMNS = "key, role, content, ts, tokens, speaker, metadata"
 BY_IDEMPOTENCY = f"SELECT {_COLUMNS} FROM events WHERE key >> 24 = ? AND idempotency_key = ?"
-DOWN = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND scope = ? ORDER BY key DESC"
-UP = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND scope = ? ORDER BY key"
+DOWN = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND +scope = ? ORDER BY key DESC"
+UP = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND +scope = ? ORDER BY key"
 BETWEEN = f"""
     SELECT {_COLUMNS} FROM events INDEXED BY events_ts
     WHERE scope = ?1 AND ts >= ?2 AND ts < ?3 AND key BETWEEN ?4 AND ?5 ORDER BY key LIMIT ?6
 """
-SEQ_AT = "SELECT key FROM events WHERE key BETWEEN ? AND ? AND scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
+SEQ_AT = "SELECT key FROM events WHERE key BETWEEN ? AND ? AND +scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
 
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 _FOREVER = 1 << 62
