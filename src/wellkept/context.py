@@ -90,7 +90,9 @@ class _Tiers:
     total: int
 
 
-def build(core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None) -> Context:
+def build(
+    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None
+) -> Context:
     """The context of a session now, or as it was when ``upto`` was its newest seq.
 
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone, BudgetExceeded when the newest
@@ -156,7 +158,9 @@ def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
     )
 
 
-def _window(core: Core, tiers: _Tiers, room: int, left: int) -> tuple[list[Event], int, tuple[Candidate, ...]]:
+def _window(
+    core: Core, tiers: _Tiers, room: int, left: int
+) -> tuple[list[Event], int, tuple[Candidate, ...]]:
     """The events to show, repaired for the providers, their tokens, and what became of the others.
 
     The room of what changes with the request is set aside whether it is used or not, because the window must not move with it; only a
@@ -196,7 +200,14 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
     item = Item("bridge", short.text)
     return [
-        Section(tier="bridge", items=[item], share=core.policy.recall_share, stable=False, clip=True, attributes=attributes)
+        Section(
+            tier="bridge",
+            items=[item],
+            share=core.policy.recall_share,
+            stable=False,
+            clip=True,
+            attributes=attributes,
+        )
     ]
 
 

@@ -68,7 +68,12 @@ class Session:
             NotFound: the session was deleted.
         """
         draft = Draft(
-            role=role, content=content, ts=ts, speaker=speaker, metadata=metadata, idempotency_key=idempotency_key
+            role=role,
+            content=content,
+            ts=ts,
+            speaker=speaker,
+            metadata=metadata,
+            idempotency_key=idempotency_key,
         )
         return self.append([draft])[0]
 
@@ -122,8 +127,12 @@ class Session:
             start, end = _milliseconds(since), _milliseconds(until)
             return self._read(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
         if after is not None:
-            return self._read(lambda tables: _take(tables.events.walk(self._ref, after=after, until=_last(before)), limit))
-        return self._read(lambda tables: _take(tables.events.walk_back(self._ref, before=before), limit)[::-1])
+            return self._read(
+                lambda tables: _take(tables.events.walk(self._ref, after=after, until=_last(before)), limit)
+            )
+        return self._read(
+            lambda tables: _take(tables.events.walk_back(self._ref, before=before), limit)[::-1]
+        )
 
     def get_event(self, event_id: str) -> Event:
         """One event by its id. Raises NotFound for an id that is not this session's."""
@@ -220,9 +229,13 @@ def _check(draft: Draft) -> None:
         raise InvalidInput(f"The role is {draft.role!r}; it must be one of: {', '.join(ROLES)}.")
     content = draft.content
     if not isinstance(content, (str, tuple)):
-        raise InvalidInput(f"The content is {type(content).__name__}; it must be text or a tuple of content blocks.")
+        raise InvalidInput(
+            f"The content is {type(content).__name__}; it must be text or a tuple of content blocks."
+        )
     if draft.role == "tool" and isinstance(content, str):
-        raise InvalidInput("A tool message needs the id of its call: pass a ToolResult block, or use add_messages.")
+        raise InvalidInput(
+            "A tool message needs the id of its call: pass a ToolResult block, or use add_messages."
+        )
     if draft.role != "assistant" and (not content or (isinstance(content, str) and content.isspace())):
         raise InvalidInput(f"The {draft.role} message is empty. Only an assistant may say nothing.")
 
