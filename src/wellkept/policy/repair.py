@@ -42,8 +42,8 @@ def repair(events: Iterable[Message], *, placeholder: str = PLACEHOLDER) -> list
     """``events`` so that what ``to_openai`` and ``to_anthropic`` make of them keeps the providers' rules.
 
     Each tool call is followed by its result (``placeholder`` if there is none), results without a call are
-    left out, call ids are unique, nothing is empty, and the first word is the user's. A new event (placeholder,
-    opening) counts the bytes of its text as ``tokens``, which no tokenizer exceeds.
+    left out, call ids are unique, nothing is empty, and the first word is the user's. New events (placeholders,
+    the opening) count the bytes of their text as ``tokens``, which no tokenizer exceeds.
     """
     kept = list(events)
     if not all(map(_is_plain, kept)):
