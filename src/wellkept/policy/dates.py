@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
 from wellkept.errors import InvalidInput
-from wellkept.policy.datewords import Word, words
+from wellkept.policy.datewords import MONTHS, Word, words
 from wellkept.records import Record
 
 Prefer: TypeAlias = Literal["past", "future"]
@@ -107,6 +107,7 @@ _PARTS = {"night": (0, 5), "morning": (5, 12), "noon": (11, 13), "afternoon": (1
 _PARTS |= {"late": (22, 29)}
 _SEASONS = {"spring": (3, 3), "summer": (6, 3), "autumn": (9, 3), "winter": (12, 3)}
 _SEASONS |= {"summerbreak": (7, 2), "winterbreak": (1, 2)}
+_SEASONS |= {name: (number, 1) for number, name in enumerate(MONTHS, 1)}
 _THIRDS = {
     "week": {"start": (0, 3), "mid": (2, 4), "end": (4, 7)},
     "month": {"start": (0, 10), "mid": (10, 20), "end": (20, 31)},
@@ -295,7 +296,7 @@ def _narrow(days: Days, part: str) -> Days:
     if part in _SEASONS:
         month, length = _SEASONS[part]
         start = date(first.year, month, 1)
-        return start, _add_months(start, length), "season"
+        return start, _add_months(start, length), "season" if length > 1 else "month"
     if part == "weekend":
         return first + timedelta(days=5), last, "weekend"
     if unit in _THIRDS and part in _THIRDS[unit]:

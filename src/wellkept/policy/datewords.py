@@ -53,7 +53,7 @@ _RULES: list[Rule] = []
 _N = r"(?:\d{1,4}|[零〇一二三四五六七八九十两兩百廿卅]{1,5})"
 _DAY = r"(?:[0-3]?\d|[廿卅]?[一二三四五六七八九十]{1,3})"
 _YEAR = r"(?:(?:19|20)\d\d|[一二][〇零九一二三四五六七八]{3})"
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -93,7 +93,7 @@ def _int(text: str) -> int:
 
 
 def _month(name: str) -> str:
-    return f"{_MONTHS.split().index(name[:3].lower()) + 1:02d}"
+    return f"{MONTHS.index(name[:3].lower()) + 1:02d}"
 
 
 def _weekday(name: str) -> int:
@@ -247,7 +247,7 @@ def _american(match: Match) -> str | None:
     return _date(match["year"], match["a"], match["b"]) or _date(match["year"], match["b"], match["a"])
 
 
-@_rule("/", r"(?:(?P<lead>\b(?i:on|by|before|after|since|until|from|due|to))\s)?(?<![\d.\-/$])(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/%]|\.\d)")
+@_rule("/", r"(?P<lead>\b(?i:on|by|before|after|since|until|from|due|to)\s)?(?<![\d.\-/$])(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/%]|\.\d)")
 def _slash(match: Match) -> str | None:
     fraction = int(match["month"]) < int(match["day"]) <= 10
     return None if fraction and not match["lead"] else _date(None, match["month"], match["day"])
@@ -255,7 +255,7 @@ def _slash(match: Match) -> str | None:
 
 # ── English ──────────────────────────────────────────────────────────────────────────────────────────
 
-_MONTH_KEYS = _MONTHS.replace(" ", "|")
+_MONTH_KEYS = "|".join(MONTHS)
 _OPTIONAL_YEAR = rf"(?:,?\s+(?:of\s+)?(?P<year>{_YEAR})\b)?"
 
 
@@ -290,10 +290,12 @@ def _english_month(match: Match) -> str | None:
     return value and value + _part(match["part"])
 
 
+_STEP = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "following": 1, "coming": 1}
+
+
 @_english("last|next|this|past|coming", rf"(?P<which>last|next|this(?:\spast|\scoming)?|past|coming)\s(?P<month>(?!mar\b|may\b){_MONTH})")
 def _near_named_month(match: Match) -> str | None:
-    year = {"last": "year-1/", "next": "year+1/"}.get(match["which"].lower(), "--")
-    return year + _month(match["month"])
+    return f"{match['month'][:3].lower()}{_STEP[match['which'].lower().split()[-1]]:+d}"
 
 
 @_english(
@@ -307,7 +309,6 @@ def _near_english_day(match: Match) -> str | None:
     return near.get(word) or {"tonight": "day+0Tevening", "last night": "day-1Tevening"}.get(word, "day+0")
 
 
-_STEP = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "following": 1, "coming": 1}
 
 
 @_english("last|past|previous|this|next|following|coming", rf"(?:(?P<part>early|late|(?:the\s)?end\sof|(?:the\s)?(?:beginning|start)\sof)\s)?(?P<which>last|past|previous|this|next|following|coming)\s(?:(?P<unit>week|month|year)\b(?!s)(?:\s(?:on\s)?(?P<after>{_LONG_WEEKDAY}))?|(?P<weekend>weekend)|(?P<weekday>{_WEEKDAY})|(?P<season>spring|summer|autumn|fall|winter)\b)")
@@ -330,7 +331,7 @@ def _weekday_of_week(match: Match) -> str | None:
     return "week-2/weekend" if match["end"] else "week-2"
 
 
-@_english("day|mon|tue|wed|thu|fri", rf"(?:{_LONG_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=[.,)]|\s+\d))", "weekday")
+@_english("day|mon|tue|wed|thu|fri|sat|sun", rf"(?:{_LONG_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=[.,)]|\s+\d))", "weekday")
 def _english_weekday(match: Match) -> str | None:
     return f"wd{_weekday(match[0])}"
 
@@ -357,7 +358,7 @@ def _english_ago(match: Match) -> str | None:
     return f"{_unit(match['unit'])}{'-' if match['ago'] else '+'}{_count(match['n'])}"
 
 
-@_english("last|past|next", rf"(?:(?:in|over|during|for|within)\s)?(?:the\s(?P<which>last|past|next)\s(?:{_ENGLISH_COUNT}\s)?|(?P<short>last|past|next)\s(?P<m>{_ENGLISH_NUMBER})\s)(?P<unit>{_UNIT})")
+@_english("last|past|next", rf"(?P<lead>(?:in|over|during|for|within)\s)?(?:the\s(?P<which>last|past|next)\s(?:{_ENGLISH_COUNT}\s)?|(?P<short>last|past|next)\s(?P<m>{_ENGLISH_NUMBER})\s)(?P<unit>{_UNIT})")
 def _english_range(match: Match) -> str | None:
     ahead, unit = (match["which"] or match["short"]).lower() == "next", _unit(match["unit"])
     count = match["n"] or match["m"]
@@ -366,18 +367,18 @@ def _english_range(match: Match) -> str | None:
     return f"{'ahead' if ahead else 'past'}:{_count(count or 'a')}{unit}"
 
 
-@_english("spring|summer|autumn|fall|winter", rf"(?:in\s(?:the\s)?)?(?P<season>spring|summer|autumn|fall|winter)\s(?:of\s|in\s)?(?P<year>{_YEAR})\b|in\s(?:the\s)?(?P<bare>spring|summer|autumn|winter)\b")
+@_english("spring|summer|autumn|fall|winter", rf"(?P<season>spring|summer|autumn|fall|winter)\s(?:of\s|in\s)?(?P<year>{_YEAR})\b|(?P<lead>in\s(?:the\s)?)(?P<bare>spring|summer|autumn|winter)\b")
 def _english_season(match: Match) -> str | None:
     season = (match["season"] or match["bare"]).lower().replace("fall", "autumn")
     return f"{match['year']}/{season}" if match["year"] else season
 
 
-@_english("in |since |of |by |until |from |before |after |year ", rf"{_FRACTION}?(?:in|since|by|until|from|during|before|after|year|of)\s(?P<year>(?:19|20)\d\d)(?![\d,.:/-]\d|\d|%|\s?[a-z€$年])")
+@_english("in |since |of |by |until |from |before |after |year ", rf"(?:{_FRACTION}|(?P<lead>(?:in|since|by|until|from|during|before|after|year|of)\s))(?P<year>(?:19|20)\d\d)(?![\d,.:/-]\d|\d|%|\s?[a-z€$年])")
 def _english_year(match: Match) -> str | None:
     return match["year"] + _part(match["part"])
 
 
-@_english("the ", r"(?:on|by|until|before|since)\sthe\s(?P<day>[0-3]?\d)(?:st|nd|rd|th)\b(?!\sof)")
+@_english("the ", r"(?P<lead>(?:on|by|until|before|since)\s)the\s(?P<day>[0-3]?\d)(?:st|nd|rd|th)\b(?!\sof)")
 def _english_day(match: Match) -> str | None:
     return f"---{int(match['day']):02d}" if 1 <= int(match["day"]) <= 31 else None
 
@@ -404,9 +405,9 @@ def _half_day(match: Match) -> str | None:
     return _clock(int(match["hour"]), 0, pm=match["pm"])
 
 
-@_english("clock|past|quarter", rf"(?:(?P<lead>half\spast|quarter\spast|quarter\sto)\s)?(?P<hour>1[0-2]|[1-9]|{'|'.join(numbers.ENGLISH_WORDS)})\b(?P<tail>\s?o['’]clock)?", "clock")
+@_english("clock|past|quarter", rf"(?:(?P<quarter>half\spast|quarter\spast|quarter\sto)\s)?(?P<hour>1[0-2]|[1-9]|{'|'.join(numbers.ENGLISH_WORDS)})\b(?P<tail>\s?o['’]clock)?", "clock")
 def _spoken(match: Match) -> str | None:
-    hour, lead = _count(match["hour"]), (match["lead"] or "").lower()
+    hour, lead = _count(match["hour"]), (match["quarter"] or "").lower()
     if not (lead or match["tail"]) or hour > 12:
         return None
     if lead.endswith("to"):
@@ -448,12 +449,18 @@ def _english_part(match: Match) -> str | None:
     return "Tevening" if match["night"] else "T12:00" if match["noon"].lower() == "noon" else "T00:00"
 
 
+def _start(match: Match) -> int:
+    """Where the word begins behind a preposition that its pattern needed to be sure."""
+    lead = match.end("lead") if "lead" in match.re.groupindex else -1
+    return max(lead, match.start())
+
+
 def words(text: str) -> Iterator[Word]:
     """The date and time words of ``text``, in order, the longest where they overlap."""
     folded = numbers.half_width(text)
     lower = folded.lower()
     found = [
-        Word(match.end() - len(match[0].lstrip()), match.end(), rule.kind, value)
+        Word(_start(match), match.end(), rule.kind, value)
         for rule in _RULES
         if any(key in lower for key in rule.keys)
         for match in rule.pattern.finditer(folded)
