@@ -115,7 +115,9 @@ _THIRDS = {
 }
 
 
-def resolve(value: str, reference: datetime, zone: str, *, prefer: Prefer = "past") -> tuple[datetime, datetime, str]:
+def resolve(
+    value: str, reference: datetime, zone: str, *, prefer: Prefer = "past"
+) -> tuple[datetime, datetime, str]:
     """The interval that ``value`` (notation of ``datewords``) names, and its granularity.
 
     Args:
@@ -153,7 +155,9 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
-        raise InvalidInput(f"time zone {name!r} is unknown: use an IANA name such as Asia/Shanghai") from error
+        raise InvalidInput(
+            f"time zone {name!r} is unknown: use an IANA name such as Asia/Shanghai"
+        ) from error
 
 
 def _midnight(day: date, now: datetime) -> datetime:
@@ -305,7 +309,7 @@ def _narrow(days: Days, part: str) -> Days:
     if unit == "week":
         first += timedelta(days=int(part) - 1)
         return first, first + timedelta(days=1), "day"
-    month, day = part.partition("-")[::2] if unit == "year" else (str(first.month), part)
+    month, _, day = part.partition("-") if unit == "year" else (str(first.month), "", part)
     return _calendar(first.year, month, day)
 
 
@@ -354,7 +358,9 @@ def _range(text: str, first: Span, last: Span, phrase: Phrase, zone: str) -> Spa
     gap = text[first.end : last.start]
     if len(gap) > 10 or not _TO.fullmatch(gap) or first.since is None:
         return None
-    if gap.strip().lower() == "and" and not re.search(r"(?i)\bbetween\s*$", text[max(0, first.start - 10) : first.start]):
+    if gap.strip().lower() == "and" and not re.search(
+        r"(?i)\bbetween\s*$", text[max(0, first.start - 10) : first.start]
+    ):
         return None
     if last.until is None or last.until <= first.since or (first.kind == "datetime" and not phrase.date):
         value = phrase.date + phrase.clock
@@ -365,7 +371,11 @@ def _range(text: str, first: Span, last: Span, phrase: Phrase, zone: str) -> Spa
     else:
         until = last.until
     value = f"{first.value}..{last.value}"
-    return Span(first.start, last.end, "range", first.since, until, "range", value) if until > first.since else None
+    return (
+        Span(first.start, last.end, "range", first.since, until, "range", value)
+        if until > first.since
+        else None
+    )
 
 
 def _opened(text: str, span: Span) -> Span:

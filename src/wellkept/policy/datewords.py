@@ -62,7 +62,14 @@ _WEEKDAYS = "mon tue wed thu fri sat sun"
 _WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?\b"
 _LONG_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
 _UNIT = r"(?:minute|min|hour|day|week|month|year)s?\b"
-_SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter", "暑": "summerbreak", "寒": "winterbreak"}
+_SEASONS = {
+    "春": "spring",
+    "夏": "summer",
+    "秋": "autumn",
+    "冬": "winter",
+    "暑": "summerbreak",
+    "寒": "winterbreak",
+}
 _PARTS = {"初": "start", "上": "start", "中": "mid", "底": "end", "末": "end", "下": "end"}
 _YEARS = {"前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2, "後": 2}
 _FEASTS = {
@@ -119,7 +126,9 @@ def _chinese_year(match: Match) -> str | None:
     return f"year{_YEARS[match['rel'][0]]:+d}" if match["rel"] else None
 
 
-_ANY_YEAR = rf"(?:(?<!\d)(?P<year>{_YEAR})\s?年|(?P<rel>[去今明后後本]年|(?<!\w)前年|(?<=[，。是在到])前年))的?"
+_ANY_YEAR = (
+    rf"(?:(?<!\d)(?P<year>{_YEAR})\s?年|(?P<rel>[去今明后後本]年|(?<!\w)前年|(?<=[，。是在到])前年))的?"
+)
 
 
 @_rule(
@@ -133,13 +142,18 @@ def _chinese_month(match: Match) -> str | None:
     return f"{value}/{_PARTS[match['part'][0]]}" if value and match["part"] else value
 
 
-@_rule("年", rf"{_ANY_YEAR}(?:(?P<season>[春夏秋冬](?:天|季|日)?|[暑寒]假)|(?P<part>初|底|末|中(?![国國学學])))?(?!\s?\d+\s?月)")
+@_rule(
+    "年",
+    rf"{_ANY_YEAR}(?:(?P<season>[春夏秋冬](?:天|季|日)?|[暑寒]假)|(?P<part>初|底|末|中(?![国國学學])))?(?!\s?\d+\s?月)",
+)
 def _chinese_year_part(match: Match) -> str | None:
     part = _SEASONS[match["season"][0]] if match["season"] else _PARTS[match["part"]] if match["part"] else ""
     return f"{_chinese_year(match)}/{part}" if part else _chinese_year(match)
 
 
-@_rule("号|號|日", rf"(?<![月\d.年]){_DAY}(?:[号號](?![楼樓线線门門院馆館厅码碼])|日(?![本元子]))")
+@_rule(
+    "号|號|日", rf"(?<![月\d.年街路巷弄道楼院]){_DAY}(?:[号號](?![楼樓线線门門院馆館厅码碼])|日(?![本元子]))"
+)
 def _chinese_day(match: Match) -> str | None:
     day = _int(match[0][:-1])
     return f"---{day:02d}" if 1 <= day <= 31 else None
@@ -148,7 +162,9 @@ def _chinese_day(match: Match) -> str | None:
 _NEAR_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "後": 2, "大后": 3, "大後": 3}
 
 
-@_rule("天|日|早|晚|夜", r"(?P<day>大?[前后後](?=天)|[昨今明](?=[天日晚早夜])|前(?=[晚]))(?:[天日]|(?=[晚早夜]))")
+@_rule(
+    "天|日|早|晚|夜", r"(?P<day>大?[前后後](?=天)|[昨今明](?=[天日晚早夜])|前(?=[晚]))(?:[天日]|(?=[晚早夜]))"
+)
 def _near_day(match: Match) -> str | None:
     return f"day{_NEAR_DAYS[match['day']]:+d}"
 
@@ -157,7 +173,10 @@ def _steps(word: str) -> int:
     return word.count("下") - word.count("上")
 
 
-@_rule("周|週|星期|礼拜|禮拜", r"(?P<which>[上下]{1,3}个?|[上下]個|[这這][个個]?|本)(?:周|週|星期|[礼禮]拜)(?P<day>[一二三四五六日天末])?")
+@_rule(
+    "周|週|星期|礼拜|禮拜",
+    r"(?P<which>[上下]{1,3}个?|[上下]個|[这這][个個]?|本)(?:周|週|星期|[礼禮]拜)(?P<day>[一二三四五六日天末])?",
+)
 def _chinese_week(match: Match) -> str | None:
     week, day = f"week{_steps(match['which']):+d}", match["day"]
     if not day:
@@ -170,7 +189,9 @@ def _chinese_weekday_number(day: str) -> int:
 
 
 @_rule(
-    "周|週|星期|礼拜|禮拜", r"(?<![\d一二两三四五六七八九十个個上下这這本])(?:[周週]|星期|[礼禮]拜)(?P<day>[一二三四五六日天])(?![周岁])", "weekday"
+    "周|週|星期|礼拜|禮拜",
+    r"(?<![\d一二两三四五六七八九十个個上下这這本])(?:[周週]|星期|[礼禮]拜)(?P<day>[一二三四五六日天])(?![周岁])",
+    "weekday",
 )
 def _chinese_weekday(match: Match) -> str | None:
     return f"wd{_chinese_weekday_number(match['day'])}"
@@ -181,7 +202,10 @@ def _weekend(_: Match) -> str | None:
     return "weekend"
 
 
-@_rule("月", rf"(?P<which>[上下]{{1,3}}[个個]?|[这這][个個]?|本|当|當)月(?:的?(?P<part>初|[上中下]旬|底|末)|的?(?P<day>{_DAY})[日号號])?")
+@_rule(
+    "月",
+    rf"(?P<which>[上下]{{1,3}}[个個]?|[这這][个個]?|本|当|當)月(?:的?(?P<part>初|[上中下]旬|底|末)|的?(?P<day>{_DAY})[日号號])?",
+)
 def _chinese_near_month(match: Match) -> str | None:
     month = f"month{_steps(match['which']):+d}"
     if match["part"]:
@@ -189,14 +213,35 @@ def _chinese_near_month(match: Match) -> str | None:
     return f"{month}/{_int(match['day']):02d}" if match["day"] else month
 
 
-@_rule("初|底|末|中", r"(?<![\d个個上下这這本当當去今明后後前十一二三四五六七八九])(?P<unit>[月年])(?P<part>初|底|末|中旬?(?![国國学學秋]))")
+@_rule(
+    "初|底|末|中",
+    r"(?<![\d个個上下这這本当當去今明后後前十一二三四五六七八九])(?P<unit>[月年])(?P<part>初|底|末|中旬?(?![国國学學秋]))",
+)
 def _bare_part(match: Match) -> str | None:
     return f"{'month' if match['unit'] == '月' else 'year'}+0/{_PARTS[match['part'][0]]}"
 
 
-_CHINESE_UNITS = {"年": "year", "月": "month", "星期": "week", "礼拜": "week", "禮拜": "week", "周": "week", "週": "week"}
-_CHINESE_UNITS |= {"天": "day", "日": "day", "小时": "hour", "小時": "hour", "钟头": "hour", "分钟": "minute", "分鐘": "minute"}
-_CHINESE_UNIT = r"(?P<unit>年|[个個]月|[个個]?星期|[个個]?[礼禮]拜|周|週|天|日|[个個]?小[时時]|[个個]钟头|分[钟鐘])"
+_CHINESE_UNITS = {
+    "年": "year",
+    "月": "month",
+    "星期": "week",
+    "礼拜": "week",
+    "禮拜": "week",
+    "周": "week",
+    "週": "week",
+}
+_CHINESE_UNITS |= {
+    "天": "day",
+    "日": "day",
+    "小时": "hour",
+    "小時": "hour",
+    "钟头": "hour",
+    "分钟": "minute",
+    "分鐘": "minute",
+}
+_CHINESE_UNIT = (
+    r"(?P<unit>年|[个個]月|[个個]?星期|[个個]?[礼禮]拜|周|週|天|日|[个個]?小[时時]|[个個]钟头|分[钟鐘])"
+)
 _HALVES = {"year": "month-6", "month": "day-15", "day": "hour-12", "hour": "minute-30"}
 
 
@@ -204,7 +249,10 @@ def _chinese_unit(match: Match) -> str:
     return _CHINESE_UNITS[match["unit"].lstrip("个個")]
 
 
-@_rule("前|后|後", rf"(?:(?P<n>{_N})|(?P<half>半)){_CHINESE_UNIT}(?:(?P<ago>之前|以前|前)|之?[后後]|以[后後])(?![面卫衛来來])")
+@_rule(
+    "前|后|後",
+    rf"(?:(?P<n>{_N})|(?P<half>半)){_CHINESE_UNIT}(?:(?P<ago>之前|以前|前)|之?[后後]|以[后後])(?![面卫衛来來])",
+)
 def _chinese_ago(match: Match) -> str | None:
     unit = _chinese_unit(match)
     sign = "-" if match["ago"] else "+"
@@ -213,17 +261,26 @@ def _chinese_ago(match: Match) -> str | None:
     return f"{unit}{sign}{_int(match['n'])}"
 
 
-@_rule("过去|過去|最近|近|未来|未來|接下来|接下來", rf"(?:(?P<past>过去|過去|最近|近)|未[来來]|接下[来來])的?这?(?P<n>{_N}){_CHINESE_UNIT}")
+@_rule(
+    "过去|過去|最近|近|未来|未來|接下来|接下來",
+    rf"(?:(?P<past>过去|過去|最近|近)|未[来來]|接下[来來])的?这?(?P<n>{_N}){_CHINESE_UNIT}",
+)
 def _chinese_range(match: Match) -> str | None:
     return f"{'past' if match['past'] else 'ahead'}:{_int(match['n'])}{_chinese_unit(match)}"
 
 
-@_rule("天|季|假", r"(?<!\w)(?P<season>[春夏秋冬](?:天|季)|[暑寒]假)|(?<=[个個今去明年的是在，。])(?P<later>[春夏秋冬](?:天|季)|[暑寒]假)")
+@_rule(
+    "天|季|假",
+    r"(?<!\w)(?P<season>[春夏秋冬](?:天|季)|[暑寒]假)|(?<=[个個今去明年的是在，。])(?P<later>[春夏秋冬](?:天|季)|[暑寒]假)",
+)
 def _chinese_season(match: Match) -> str | None:
     return _SEASONS[match[0][0]]
 
 
-@_rule("|".join(_FEASTS), rf"(?:{_ANY_YEAR})?(?P<feast>(?i:{'|'.join(_FEASTS)}))[节節]?(?:\s(?P<after>{_YEAR})\b)?")
+@_rule(
+    "|".join(_FEASTS),
+    rf"(?:{_ANY_YEAR})?(?P<feast>(?i:{'|'.join(_FEASTS)}))[节節]?(?:\s(?P<after>{_YEAR})\b)?",
+)
 def _feast(match: Match) -> str | None:
     month, day = _FEASTS[match["feast"].lower()].split("-")
     return _date(_chinese_year(match) or match["after"], month, day)
@@ -247,7 +304,10 @@ def _american(match: Match) -> str | None:
     return _date(match["year"], match["a"], match["b"]) or _date(match["year"], match["b"], match["a"])
 
 
-@_rule("/", r"(?P<lead>\b(?i:on|by|before|after|since|until|from|due|to)\s)?(?<![\d.\-/$])(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/%]|\.\d)")
+@_rule(
+    "/",
+    r"(?P<lead>\b(?i:on|by|before|after|since|until|from|due|to)\s)?(?<![\d.\-/$])(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/%]|\.\d)",
+)
 def _slash(match: Match) -> str | None:
     fraction = int(match["month"]) < int(match["day"]) <= 10
     return None if fraction and not match["lead"] else _date(None, match["month"], match["day"])
@@ -259,17 +319,25 @@ _MONTH_KEYS = "|".join(MONTHS)
 _OPTIONAL_YEAR = rf"(?:,?\s+(?:of\s+)?(?P<year>{_YEAR})\b)?"
 
 
-@_english(_MONTH_KEYS, rf"(?P<month>{_MONTH})[\s-](?:the\s)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:%]|\s?[ap]m)(?:-(?P<dashed>\d{{4}})|{_OPTIONAL_YEAR})")
+@_english(
+    _MONTH_KEYS,
+    rf"(?P<month>{_MONTH})[\s-](?:the\s)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:%]|\s?[ap]m)(?:-(?P<dashed>\d{{4}})|{_OPTIONAL_YEAR})",
+)
 def _month_day(match: Match) -> str | None:
     return _date(match["dashed"] or match["year"], _month(match["month"]), match["day"])
 
 
-@_english(_MONTH_KEYS, rf"(?:the\s)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)?[\s-](?:of\s)?(?P<month>{_MONTH})(?:-(?P<dashed>\d{{4}})|{_OPTIONAL_YEAR})")
+@_english(
+    _MONTH_KEYS,
+    rf"(?:the\s)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)?[\s-](?:of\s)?(?P<month>{_MONTH})(?:-(?P<dashed>\d{{4}})|{_OPTIONAL_YEAR})",
+)
 def _day_month(match: Match) -> str | None:
     return _date(match["dashed"] or match["year"], _month(match["month"]), match["day"])
 
 
-_FRACTION = r"(?:(?P<part>early|mid|middle\sof|late|(?:the\s)?end\sof|(?:the\s)?(?:beginning|start)\sof)[\s-])"
+_FRACTION = (
+    r"(?:(?P<part>early|mid|middle\sof|late|(?:the\s)?end\sof|(?:the\s)?(?:beginning|start)\sof)[\s-])"
+)
 _LEAD = r"(?:in|since|until|till|by|from|to|during|of|through|before|after|around|between|and)\s"
 
 
@@ -280,11 +348,18 @@ def _part(word: str | None) -> str:
     return "/end" if word[0] == "l" or word[:3] == "end" else "/mid" if word[0] == "m" else "/start"
 
 
-@_english(_MONTH_KEYS, rf"(?:{_FRACTION}|(?P<lead>{_LEAD}))?(?P<month>{_MONTH})(?!\s?\d{{1,2}}\b){_OPTIONAL_YEAR}")
+@_english(
+    _MONTH_KEYS, rf"(?:{_FRACTION}|(?P<lead>{_LEAD}))?(?P<month>{_MONTH})(?!\s?\d{{1,2}}\b){_OPTIONAL_YEAR}"
+)
 def _english_month(match: Match) -> str | None:
     name = match["month"]
     certain = match["year"] or match["part"] or match["lead"] or len(name) > 3
-    if not certain or name.islower() or (name == "May" or name == "March") and not (match["year"] or match["part"] or match["lead"]):
+    if (
+        not certain
+        or name.islower()
+        or (name == "May" or name == "March")
+        and not (match["year"] or match["part"] or match["lead"])
+    ):
         return None
     value = _date(match["year"], _month(name))
     return value and value + _part(match["part"])
@@ -293,7 +368,10 @@ def _english_month(match: Match) -> str | None:
 _STEP = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "following": 1, "coming": 1}
 
 
-@_english("last|next|this|past|coming", rf"(?P<which>last|next|this(?:\spast|\scoming)?|past|coming)\s(?P<month>(?!mar\b|may\b){_MONTH})")
+@_english(
+    "last|next|this|past|coming",
+    rf"(?P<which>last|next|this(?:\spast|\scoming)?|past|coming)\s(?P<month>(?!mar\b|may\b){_MONTH})",
+)
 def _near_named_month(match: Match) -> str | None:
     return f"{match['month'][:3].lower()}{_STEP[match['which'].lower().split()[-1]]:+d}"
 
@@ -305,13 +383,19 @@ def _near_named_month(match: Match) -> str | None:
 )
 def _near_english_day(match: Match) -> str | None:
     word = match[0].lower().strip().removeprefix("the ")
-    near = {"day before yesterday": "day-2", "day after tomorrow": "day+2", "yesterday": "day-1", "tomorrow": "day+1"}
+    near = {
+        "day before yesterday": "day-2",
+        "day after tomorrow": "day+2",
+        "yesterday": "day-1",
+        "tomorrow": "day+1",
+    }
     return near.get(word) or {"tonight": "day+0Tevening", "last night": "day-1Tevening"}.get(word, "day+0")
 
 
-
-
-@_english("last|past|previous|this|next|following|coming", rf"(?:(?P<part>early|late|(?:the\s)?end\sof|(?:the\s)?(?:beginning|start)\sof)\s)?(?P<which>last|past|previous|this|next|following|coming)\s(?:(?P<unit>week|month|year)\b(?!s)(?:\s(?:on\s)?(?P<after>{_LONG_WEEKDAY}))?|(?P<weekend>weekend)|(?P<weekday>{_WEEKDAY})|(?P<season>spring|summer|autumn|fall|winter)\b)")
+@_english(
+    "last|past|previous|this|next|following|coming",
+    rf"(?:(?P<part>early|late|(?:the\s)?end\sof|(?:the\s)?(?:beginning|start)\sof)\s)?(?P<which>last|past|previous|this|next|following|coming)\s(?:(?P<unit>week|month|year)\b(?!s)(?:\s(?:on\s)?(?P<after>{_LONG_WEEKDAY}))?|(?P<weekend>weekend)|(?P<weekday>{_WEEKDAY})|(?P<season>spring|summer|autumn|fall|winter)\b)",
+)
 def _near_english(match: Match) -> str | None:
     step = _STEP[match["which"].lower()]
     if match["weekday"]:
@@ -324,14 +408,21 @@ def _near_english(match: Match) -> str | None:
     return f"{match['unit'].lower()}{step:+d}{after}"
 
 
-@_english("week", rf"(?:(?P<weekday>{_WEEKDAY})\s(?:of\s)?(?P<which>last|this|next)\sweek|(?:the\s)?week(?P<end>end)?\sbefore\slast)\b")
+@_english(
+    "week",
+    rf"(?:(?P<weekday>{_WEEKDAY})\s(?:of\s)?(?P<which>last|this|next)\sweek|(?:the\s)?week(?P<end>end)?\sbefore\slast)\b",
+)
 def _weekday_of_week(match: Match) -> str | None:
     if match["weekday"]:
         return f"week{_STEP[match['which'].lower()]:+d}/{_weekday(match['weekday'])}"
     return "week-2/weekend" if match["end"] else "week-2"
 
 
-@_english("day|mon|tue|wed|thu|fri|sat|sun", rf"(?:{_LONG_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=[.,)]|\s+\d))", "weekday")
+@_english(
+    "day|mon|tue|wed|thu|fri|sat|sun",
+    rf"(?:{_LONG_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=[.,)]|\s+\d))",
+    "weekday",
+)
 def _english_weekday(match: Match) -> str | None:
     return f"wd{_weekday(match[0])}"
 
@@ -351,14 +442,20 @@ def _unit(word: str) -> str:
     return word.lower().removesuffix("s").replace("min", "minute").replace("minuteute", "minute")
 
 
-@_english("ago|later|from now|earlier|in ", rf"(?:{_ENGLISH_COUNT}\s(?P<unit>{_UNIT})\s(?:(?P<ago>ago|earlier|back)|later|from\snow|from\stoday)\b|in\s(?:about\s)?(?P<m>\d{{1,3}}|an?|{'|'.join(numbers.ENGLISH_WORDS)})\s(?P<later>{_UNIT}))")
+@_english(
+    "ago|later|from now|earlier|in ",
+    rf"(?:{_ENGLISH_COUNT}\s(?P<unit>{_UNIT})\s(?:(?P<ago>ago|earlier|back)|later|from\snow|from\stoday)\b|in\s(?:about\s)?(?P<m>\d{{1,3}}|an?|{'|'.join(numbers.ENGLISH_WORDS)})\s(?P<later>{_UNIT}))",
+)
 def _english_ago(match: Match) -> str | None:
     if match["later"]:
         return f"{_unit(match['later'])}+{_count(match['m'])}"
     return f"{_unit(match['unit'])}{'-' if match['ago'] else '+'}{_count(match['n'])}"
 
 
-@_english("last|past|next", rf"(?P<lead>(?:in|over|during|for|within)\s)?(?:the\s(?P<which>last|past|next)\s(?:{_ENGLISH_COUNT}\s)?|(?P<short>last|past|next)\s(?P<m>{_ENGLISH_NUMBER})\s)(?P<unit>{_UNIT})")
+@_english(
+    "last|past|next",
+    rf"(?P<lead>(?:in|over|during|for|within)\s)?(?:the\s(?P<which>last|past|next)\s(?:{_ENGLISH_COUNT}\s)?|(?P<short>last|past|next)\s(?P<m>{_ENGLISH_NUMBER})\s)(?P<unit>{_UNIT})",
+)
 def _english_range(match: Match) -> str | None:
     ahead, unit = (match["which"] or match["short"]).lower() == "next", _unit(match["unit"])
     count = match["n"] or match["m"]
@@ -367,13 +464,19 @@ def _english_range(match: Match) -> str | None:
     return f"{'ahead' if ahead else 'past'}:{_count(count or 'a')}{unit}"
 
 
-@_english("spring|summer|autumn|fall|winter", rf"(?P<season>spring|summer|autumn|fall|winter)\s(?:of\s|in\s)?(?P<year>{_YEAR})\b|(?P<lead>in\s(?:the\s)?)(?P<bare>spring|summer|autumn|winter)\b")
+@_english(
+    "spring|summer|autumn|fall|winter",
+    rf"(?P<season>spring|summer|autumn|fall|winter)\s(?:of\s|in\s)?(?P<year>{_YEAR})\b|(?P<lead>in\s(?:the\s)?)(?P<bare>spring|summer|autumn|winter)\b",
+)
 def _english_season(match: Match) -> str | None:
     season = (match["season"] or match["bare"]).lower().replace("fall", "autumn")
     return f"{match['year']}/{season}" if match["year"] else season
 
 
-@_english("in |since |of |by |until |from |before |after |year ", rf"(?:{_FRACTION}|(?P<lead>(?:in|since|by|until|from|during|before|after|year|of)\s))(?P<year>(?:19|20)\d\d)(?![\d,.:/-]\d|\d|%|\s?[a-z€$年])")
+@_english(
+    "in |since |of |by |until |from |before |after |year ",
+    rf"(?:{_FRACTION}|(?P<lead>(?:in|since|by|until|from|during|before|after|year|of)\s))(?P<year>(?:19|20)\d\d)(?![\d,.:/-]\d|\d|%|\s?[a-z€$年])",
+)
 def _english_year(match: Match) -> str | None:
     return match["year"] + _part(match["part"])
 
@@ -394,9 +497,15 @@ def _clock(hour: int, minute: int, *, pm: str = "", sure: bool = False) -> str |
     return f"T{hour % 24:02d}:{minute:02d}" if sure or hour > 12 or hour == 0 else f"T{hour}:{minute:02d}"
 
 
-@_rule(":", r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?![\d:])(?:\s?(?P<pm>[apAP])\.?[mM]\b\.?)?(?P<zone>Z\b|[+-]\d\d:?\d\d\b)?", "clock")
+@_rule(
+    ":",
+    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?![\d:])(?:\s?(?P<pm>[apAP])\.?[mM]\b\.?)?(?P<zone>Z\b|[+-]\d\d:?\d\d\b)?",
+    "clock",
+)
 def _digital(match: Match) -> str | None:
-    value = _clock(int(match["hour"]), int(match["minute"]), pm=match["pm"] or "", sure=match["hour"][0] == "0")
+    value = _clock(
+        int(match["hour"]), int(match["minute"]), pm=match["pm"] or "", sure=match["hour"][0] == "0"
+    )
     return value and value + (match["zone"] or "")
 
 
@@ -405,7 +514,11 @@ def _half_day(match: Match) -> str | None:
     return _clock(int(match["hour"]), 0, pm=match["pm"])
 
 
-@_english("clock|past|quarter", rf"(?:(?P<quarter>half\spast|quarter\spast|quarter\sto)\s)?(?P<hour>1[0-2]|[1-9]|{'|'.join(numbers.ENGLISH_WORDS)})\b(?P<tail>\s?o['’]clock)?", "clock")
+@_english(
+    "clock|past|quarter",
+    rf"(?:(?P<quarter>half\spast|quarter\spast|quarter\sto)\s)?(?P<hour>1[0-2]|[1-9]|{'|'.join(numbers.ENGLISH_WORDS)})\b(?P<tail>\s?o['’]clock)?",
+    "clock",
+)
 def _spoken(match: Match) -> str | None:
     hour, lead = _count(match["hour"]), (match["quarter"] or "").lower()
     if not (lead or match["tail"]) or hour > 12:
@@ -442,7 +555,11 @@ def _chinese_part(match: Match) -> str | None:
     return f"T{_CHINESE_PARTS.get(match[0]) or ('morning' if match[0] == '早' else 'evening')}"
 
 
-@_english("morning|afternoon|evening|night|noon", r"(?:in\sthe\s|(?<=this\s)|(?<=day\s)|(?<=tomorrow\s))(?P<part>morning|afternoon|evening)\b|(?:at|(?<=day)|(?<=tomorrow))\s(?P<night>night)\b|(?P<noon>(?<!after)noon|midnight)\b", "part")
+@_english(
+    "morning|afternoon|evening|night|noon",
+    r"(?:in\sthe\s|(?<=this\s)|(?<=day\s)|(?<=tomorrow\s))(?P<part>morning|afternoon|evening)\b|(?:at|(?<=day)|(?<=tomorrow))\s(?P<night>night)\b|(?P<noon>(?<!after)noon|midnight)\b",
+    "part",
+)
 def _english_part(match: Match) -> str | None:
     if match["part"]:
         return f"T{match['part'].lower()}"
