@@ -74,7 +74,8 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the store."""
+        """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
+        store."""
         self._runner.stop()
         self._core.store.close()
 
@@ -92,7 +93,8 @@ class Memory:
         return JobList(self._core, self._notify)
 
     def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
-        """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day, "2026-03-01"."""
+        """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
+        "2026-03-01"."""
         return self._core.store.read(lambda tables: tables.jobs.spend(namespace, since=since))
 
     @property
@@ -174,7 +176,9 @@ class UserReader:
         """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
         if limit < 1:
             raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-        return self._core.store.read(lambda tables: tables.sessions.list(self._scope, limit=limit, before=before))
+        return self._core.store.read(
+            lambda tables: tables.sessions.list(self._scope, limit=limit, before=before)
+        )
 
 
 class UserMemory(UserReader):
@@ -187,7 +191,8 @@ class UserMemory(UserReader):
 
 
 class MemoryReader:
-    """A memory that can be read and not written: none of the objects that it hands out has a method that writes."""
+    """A memory that can be read and not written: none of the objects that it hands out has a method that
+    writes."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

@@ -51,7 +51,8 @@ class Profile(ProfileReader):
     def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document:
         """Write a new version and return it; writing what is there already changes nothing.
 
-        ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no longer the current one.
+        ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no
+            longer the current one.
         """
         _check(name)
         dumps(text)
@@ -59,11 +60,17 @@ class Profile(ProfileReader):
         def write(tables: Tables) -> Document:
             current = self._current(tables, name)
             if if_hash is not None and if_hash != current.hash:
-                raise Conflict(f"The profile document {name!r} was changed meanwhile. Read it again and retry.")
+                raise Conflict(
+                    f"The profile document {name!r} was changed meanwhile. Read it again and retry."
+                )
             if text == current.text:
                 return current
             document = Document(
-                name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=self._core.clock()
+                name=name,
+                text=text,
+                hash=_hash(text),
+                version=current.version + 1,
+                updated_at=self._core.clock(),
             )
             tables.profiles.put(self._scope, document, at=self._core.now())
             return document

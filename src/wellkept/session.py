@@ -40,7 +40,8 @@ class SessionReader:
         return self._ref.scope
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id!r}, namespace={self.scope.namespace!r}, user={self.scope.user!r})"
+        owner = f"namespace={self.scope.namespace!r}, user={self.scope.user!r}"
+        return f"{type(self).__name__}({self.id!r}, {owner})"
 
     def info(self) -> SessionInfo:
         """Title, counts and last activity."""
@@ -61,8 +62,8 @@ class SessionReader:
     ) -> list[Event]:
         """Up to ``limit`` events in conversation order.
 
-        ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below this seq. ``since`` and
-        ``until``: those said in this time, the end not included.
+        ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below
+            this seq. ``since`` and ``until``: those said in this time, the end not included.
         """
         _check_limit(limit)
         if since is not None or until is not None:
@@ -122,7 +123,8 @@ class SessionReader:
 
 
 class Session(SessionReader):
-    """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation itself."""
+    """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
+    itself."""
 
     def add_message(
         self,
@@ -139,9 +141,11 @@ class Session(SessionReader):
         Args:
             role: "system", "user", "assistant" or "tool".
             content: text, or content blocks.
-            ts: when it was said (aware); now if not given. The order is that of the calls, whatever the clocks say.
+            ts: when it was said (aware); now if not given. The order is that of the calls, whatever the
+                clocks say.
             speaker: who spoke, where the role does not tell (group chats).
-            idempotency_key: the same key twice in one session is one event; the second call returns the first one's.
+            idempotency_key: the same key twice in one session is one event; the second call returns the
+                first one's.
 
         Raises:
             InvalidInput: unknown role, empty text, naive time, text that no encoding can hold.
@@ -159,7 +163,8 @@ class Session(SessionReader):
         return self.append([draft])[0]
 
     def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
-        """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error, none."""
+        """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error,
+        none."""
         return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
 
     def append(self, drafts: Sequence[Draft]) -> list[Event]:
@@ -180,7 +185,8 @@ class Session(SessionReader):
         return stored, turned and put_if_due(tables, self._ref, self._core.policy, now)
 
     def pop_turn(self) -> list[Event]:
-        """Take the last turn (the newest user message and all after it) away for good; what was taken, oldest first."""
+        """Take the last turn (the newest user message and all after it) away for good; what was taken,
+        oldest first."""
 
         def pop(tables: Tables) -> list[Event]:
             self._known(tables.sessions.info(self._ref))
@@ -208,11 +214,13 @@ class Session(SessionReader):
         return {**tables.sessions.delete(self._ref), "events": len(events)}
 
 
-# ── making an event ready ────────────────────────────────────────────────────────────────────────────────────
+# ── making an event ready
+# ────────────────────────────────────────────────────────────────────────────────────
 
 
 def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
-    """``draft`` checked, redacted, counted and split into index terms: all that can be done before the transaction."""
+    """``draft`` checked, redacted, counted and split into index terms: all that can be done before the
+    transaction."""
     _check(draft)
     content = redact_content(draft.content, core.policy.redaction) if core.policy.redaction else draft.content
     return NewEvent(

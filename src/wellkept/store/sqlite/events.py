@@ -17,7 +17,8 @@ from wellkept.store.sqlite.sessions import dump, load
 # `+scope`: checked, but not a reason to leave the primary key for the index on (scope, ts).
 # One statement proves that the session is still there, gives out the places and keeps the counts.
 ALLOCATE = """
-    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2, tokens = tokens + ?3,
+    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2, tokens = tokens +
+    ?3,
         terms = terms + ?4, active = max(active, ?5)
     WHERE key = ?6 AND scope = ?7 RETURNING next_seq
 """
@@ -49,8 +50,8 @@ _FOREVER = 1 << 62
 
 
 def index_terms(scope_key: int, terms: Sequence[str]) -> str:
-    """Terms as the index holds them: salted with the scope, so that no query can reach another scope's rows and its cost follows
-    the size of one user's memory."""
+    """Terms as the index holds them: salted with the scope, so that no query can reach another scope's rows
+    and its cost follows the size of one user's memory."""
     salt = f"{scope_key:x}x"
     return " ".join([salt + term for term in terms])
 
@@ -80,8 +81,8 @@ class Events:
         stored = _event(ref, row)
         if (stored.role, stored.content) != (event.role, event.content):
             raise Conflict(
-                f"The idempotency key {event.idempotency_key!r} was used in this session for another message ({stored.id}). "
-                "Use a new key for a new message."
+                f"The idempotency key {event.idempotency_key!r} was used in this session for another message "
+                f"({stored.id}). Use a new key for a new message."
             )
         return stored
 

@@ -1,1 +1,0 @@
-def redact_content(c,k): return c
