@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from wellkept.policy.keydata import HARD, KeyDatum, extract
 from wellkept.records import Record
 
+Key: TypeAlias = tuple[str, str]
 Form: TypeAlias = Literal["full", "clauses", "values", "gone"]
 
 
@@ -88,7 +89,7 @@ def digest(
     return Digest(_rendered(fitted), tuple(kept), tuple(dropped.values()) if said - there else ())
 
 
-def _keys(data: Iterable[KeyDatum]) -> Iterator[tuple[str, str]]:
+def _keys(data: Iterable[KeyDatum]) -> Iterator[Key]:
     return ((datum.kind, datum.value) for datum in data)
 
 
@@ -206,13 +207,14 @@ def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> li
     if count(_rendered(fitted)) <= limit:
         return fitted
     costs = [_cost(piece, count) for piece in fitted]
-    headers = sum(count(f"[{date}]\n") for date in {piece.date for piece in fitted} if date)
+    headers = sum(count(f"[{date}]\n") for date in {piece.date for piece in fitted})
     room = limit - headers - sum(costs)
+    last = {key: place for place, piece in enumerate(fitted) for key in _keys(piece.data)}
     for place, form in _concessions(fitted):
         if room >= 0 and count(_rendered(fitted)) <= limit:
             break
-        fitted[place] = _reduced(fitted, place, form)
-        cost = _cost(fitted[place], count)
+        piece = fitted[place] = _reduced(fitted[place], form, lambda key, here=place: last[key] == here)
+        cost = _cost(piece, count)
         room, costs[place] = room + costs[place] - cost, cost
     return fitted
 
@@ -234,18 +236,15 @@ def _concessions(pieces: list[_Piece]) -> Iterator[tuple[int, Form]]:
                 yield place, form
 
 
-def _reduced(pieces: list[_Piece], place: int, form: Form) -> _Piece:
-    piece = pieces[place]
+def _reduced(piece: _Piece, form: Form, only_here: Callable[[Key], bool]) -> _Piece:
+    """``piece`` in a shorter ``form``; as values, without those that ``only_here`` knows to stand further on."""
     if form == "gone":
         return replace(piece, form=form, text="", data=())
     if form == "clauses":
         text, data = _clauses(piece.sentence)
         return replace(piece, form=form, text=text, data=data)
-    later = {key for other in pieces[place + 1 :] for key in _keys(other.data)}
-    data = tuple(
-        {key: datum for datum in piece.data if (key := (datum.kind, datum.value)) not in later}.values()
-    )
-    data = tuple(datum for datum in data if datum.kind in HARD)
+    first = {(datum.kind, datum.value): datum for datum in reversed(piece.data)}
+    data = tuple(datum for datum in piece.data if datum.kind in HARD and datum in first.values() and only_here((datum.kind, datum.value)))
     text = "; ".join(_bare(datum, piece.sentence.text) for datum in data)
     return replace(piece, form=form, text=text, data=data)
 
@@ -253,6 +252,7 @@ def _reduced(pieces: list[_Piece], place: int, form: Form) -> _Piece:
 _CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
 
 
+@lru_cache(maxsize=4_096)
 def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     """The clauses of ``sentence`` that hold numbers, dates, amounts or constraints, and all their key data."""
     edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(sentence.text)), len(sentence.text)]
@@ -270,6 +270,7 @@ def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     return "".join(sentence.text[low:high] for low, high in kept).strip(), data
 
 
+@lru_cache(maxsize=4_096)
 def _bare(datum: KeyDatum, sentence: str) -> str:
     """``datum`` as written, with the word before it where it would not be understood alone ("in May")."""
     if any((other.kind, other.value) == (datum.kind, datum.value) for other in extract(datum.text)):
