@@ -244,7 +244,11 @@ def _reduced(piece: _Piece, form: Form, only_here: Callable[[Key], bool]) -> _Pi
         text, data = _clauses(piece.sentence)
         return replace(piece, form=form, text=text, data=data)
     first = {(datum.kind, datum.value): datum for datum in reversed(piece.data)}
-    data = tuple(datum for datum in piece.data if datum.kind in HARD and datum in first.values() and only_here((datum.kind, datum.value)))
+    data = tuple(
+        datum
+        for datum in piece.data
+        if datum.kind in HARD and datum in first.values() and only_here((datum.kind, datum.value))
+    )
     text = "; ".join(_bare(datum, piece.sentence.text) for datum in data)
     return replace(piece, form=form, text=text, data=data)
 

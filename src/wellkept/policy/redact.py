@@ -60,7 +60,19 @@ def redact(text: str, kinds: Iterable[Kind] = DEFAULT) -> tuple[str, tuple[Maske
 _ID_CARD = re.compile(r"(?<![0-9A-Za-z])\d{6}([ -]?)(?:19|20)\d{6}\1\d{3}[0-9Xx](?![0-9A-Za-z])", re.ASCII)
 _OLD_ID_CARD = re.compile(r"身份证(?:号码?)?[是为:：\s]{0,3}(?P<number>\d{15})(?!\d)", re.ASCII)
 _PROVINCES = frozenset(
-    [*range(11, 16), *range(21, 24), *range(31, 38), *range(41, 47), *range(50, 55), *range(61, 66), 71, 81, 82, 83, 91]
+    [
+        *range(11, 16),
+        *range(21, 24),
+        *range(31, 38),
+        *range(41, 47),
+        *range(50, 55),
+        *range(61, 66),
+        71,
+        81,
+        82,
+        83,
+        91,
+    ]
 )
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
@@ -89,13 +101,17 @@ def _is_day(digits: str) -> bool:
     return True
 
 
-_BANK_CARD = re.compile(r"(?<![0-9A-Za-z.+-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![0-9A-Za-z]|[.-]\d)", re.ASCII)
+_BANK_CARD = re.compile(
+    r"(?<![0-9A-Za-z.+-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![0-9A-Za-z]|[.-]\d)", re.ASCII
+)
 _AMEX = re.compile(r"(?<![0-9A-Za-z.+-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![0-9A-Za-z])", re.ASCII)
 _ISSUERS = re.compile(
     r"(?:62\d{14,17}|9558\d{15}|4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}"
     r"|3[47]\d{13}|35\d{14}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d)\d{12})"
 )
-_ORDER_BEFORE = re.compile(r"(?:订单|訂單|运单|快递|流水|单号|order|tracking|invoice)[^\d]{0,8}$", re.IGNORECASE)
+_ORDER_BEFORE = re.compile(
+    r"(?:订单|訂單|运单|快递|流水|单号|order|tracking|invoice)[^\d]{0,8}$", re.IGNORECASE
+)
 
 
 def _bank_cards(text: str) -> Iterator[tuple[int, int]]:
