@@ -1,4 +1,4 @@
-"""Which language family a text is written in, told by its script alone: enough to refuse a summary in the wrong one."""
+"""The language of a text, told by its script alone: enough to refuse a summary in the wrong one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def language(text: str) -> Language | None:
 
 
 def fits(summary: str, source: str) -> bool:
-    """Whether ``summary`` is in a language that at least a fifth of ``source`` is written in, or has no words."""
+    """Whether ``summary`` is in a language of at least a fifth of ``source``, or has no words."""
     spoken = {name for name, share in shares(source).items() if share >= _SPOKEN}
     written = language(summary)
     return written is None or not spoken or written in spoken

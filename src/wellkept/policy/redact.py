@@ -1,7 +1,8 @@
 """Masking of secrets before they are stored: identity numbers, bank cards, keys, passwords, numbers to call.
 
-Numbers are checked, not only matched: identity cards by province, birthday and the check digit of GB 11643-1999,
-bank cards by issuer prefix and the Luhn digit of ISO/IEC 7812-1. So order numbers and time stamps stay.
+Numbers are checked, not only matched: identity cards by province, birthday and the check digit of GB
+11643-1999, bank cards by issuer prefix and the Luhn digit of ISO/IEC 7812-1. So order numbers and time
+stamps stay.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DEFAULT: tuple[Kind, ...] = ("id_card", "bank_card", "api_key", "password")
 
 @dataclass(frozen=True, slots=True)
 class Masked(Record):
-    """What was masked: its kind and its place in the text before masking. The secret itself is nowhere kept."""
+    """What was masked: its kind and its place in the text before masking, never the secret itself."""
 
     kind: Kind
     start: int
@@ -33,7 +34,8 @@ class Masked(Record):
 def redact(text: str, kinds: Iterable[Kind] = DEFAULT) -> tuple[str, tuple[Masked, ...]]:
     """``text`` with each secret of ``kinds`` replaced by ``[redacted:kind]``, and a list of what was masked.
 
-    Full-width digits are read as digits, and Chinese may stand right beside a number. Masking twice changes nothing.
+    Full-width digits are read as digits, and Chinese may stand right beside a number. Masking twice changes
+    nothing.
 
     Raises:
         InvalidInput: a kind is none of ``KINDS``.
@@ -106,7 +108,8 @@ _BANK_CARD = re.compile(
 )
 _AMEX = re.compile(r"(?<![0-9A-Za-z.+-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![0-9A-Za-z])", re.ASCII)
 _ISSUERS = re.compile(
-    r"(?:62\d{14,17}|9558\d{15}|4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}"
+    r"(?:62\d{14,17}|9558\d{15}|4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d"
+    r"|[3-6]\d\d|7[01]\d|720)\d{12}"
     r"|3[47]\d{13}|35\d{14}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d)\d{12})"
 )
 _ORDER_BEFORE = re.compile(
@@ -132,7 +135,8 @@ def _luhn(number: str) -> bool:
 
 _API_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)"
-    r"|(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_](?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"
+    r"|(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_](?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{16,}|(?:AKIA"
+    r"|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"
     r"|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{30,}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"
     r"|(?i:bearer)\s+(?P<token>(?=[A-Za-z._~+/=-]{0,40}\d)[A-Za-z0-9._~+/=-]{16,}))",
@@ -147,14 +151,16 @@ def _api_keys(text: str) -> Iterator[tuple[int, int]]:
 _SECRET = r"(?P<{name}>(?!\[redacted)[!-~]{{4,64}})"
 _PASSWORD = re.compile(
     r"(?:密码|密碼|口令|(?<![A-Za-z])(?:password|passwd|pwd|passphrase|passcode|pass\s?word))"
-    rf"(?:\s?[:=]\s?[\"'“‘]?{_SECRET.format(name='assigned')}|\s?(?:是|为|為|改成了?|设成了?|就是|is|was)\s?[:\"'“‘]?\s?"
+    rf"(?:\s?[:=]\s?[\"'“‘]?{_SECRET.format(name='assigned')}|\s?(?:是|为|為|改成了?|设成了?|就是"
+    rf"|is|was)\s?[:\"'“‘]?\s?"
     rf"{_SECRET.format(name='said')}|\s?{_SECRET.format(name='beside')})"
     r"|(?<![A-Za-z])PIN(?:\s?码)?\s?(?:[:=是]|is)\s?(?P<pin>\d{4,8})(?!\d)"
     r"|[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<url>(?!\[redacted)[^\s@/]{1,128})@",
     re.IGNORECASE,
 )
 _NO_PASSWORD = re.compile(
-    r"(?:str|string|text|null|none|nil|true|false|required|optional|password|undefined|getpass\S*|os\.\S*|\*+|\.+"
+    r"(?:str|string|text|null|none|nil|true|false|required|optional|password|undefined"
+    r"|getpass\S*|os\.\S*|\*+|\.+"
     r"|<.*>|\$?\{.*\}?)\W*",
     re.IGNORECASE,
 )
@@ -172,7 +178,8 @@ def _passwords(text: str) -> Iterator[tuple[int, int]]:
 
 _MOBILE = re.compile(r"(?<![0-9A-Za-z.])(?:\+?86[- ]?)?1[3-9]\d([- ]?)\d{4}\1\d{4}(?![0-9A-Za-z])", re.ASCII)
 _EMAIL = re.compile(
-    r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]"
+    r"{2,24}(?![A-Za-z0-9])"
 )
 
 

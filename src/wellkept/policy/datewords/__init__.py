@@ -8,7 +8,7 @@ The notation follows ISO 8601 where that has a word for it, and is relative wher
 ``day-1``             yesterday; likewise ``week+1``, ``month+0``, ``year-1``, ``hour-2``, ``minute-30``
 ``week+1/3``          Wednesday of next week; ``week-1/weekend``
 ``wd3``               a Wednesday; ``wd3-1`` the last one before the day of reference, ``wd3+1`` the next
-``weekend``           a weekend; ``summer`` a summer, ``summer-1`` the last one that is over; ``mar-1`` last March
+``summer``            a summer, ``summer-1`` the last that is over; ``weekend``; ``mar-1`` last March
 ``year-1/summer``     also ``2023/summer``, ``--06/end``, ``month+0/start``, ``year-1/06-30``
 ``past:3day``         the three days up to now; ``ahead:1week`` the week from now on
 ``T15:30``            a time; ``T3:30`` where the text does not say which half of the day; ``Tevening``

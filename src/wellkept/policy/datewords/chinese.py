@@ -19,8 +19,9 @@ _NEAR_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, 
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _SEASONS |= {"暑": "summerbreak", "寒": "winterbreak"}
 _FEASTS = {
-    "元旦": "01-01", "情人节": "02-14", "劳动节": "05-01", "五一": "05-01", "儿童节": "06-01", "六一": "06-01",
-    "国庆": "10-01", "國慶": "10-01", "双十一": "11-11", "平安夜": "12-24", "圣诞": "12-25", "聖誕": "12-25",
+    "元旦": "01-01", "情人节": "02-14", "劳动节": "05-01", "五一": "05-01", "儿童节": "06-01",
+    "六一": "06-01", "国庆": "10-01", "國慶": "10-01", "双十一": "11-11", "平安夜": "12-24",
+    "圣诞": "12-25", "聖誕": "12-25",
 }  # fmt: skip
 
 
@@ -187,8 +188,8 @@ def _clock(match: Match) -> str | None:
 
 _PARTS_OF_DAY = {
     "凌晨": "night", "半夜": "night", "深夜": "late", "清晨": "morning", "早晨": "morning", "早上": "morning",
-    "上午": "morning", "中午": "noon", "正午": "noon", "下午": "afternoon", "傍晚": "evening", "晚上": "evening",
-    "夜里": "evening", "夜裡": "evening", "晚间": "evening", "晚間": "evening",
+    "上午": "morning", "中午": "noon", "正午": "noon", "下午": "afternoon", "傍晚": "evening",
+    "晚上": "evening", "夜里": "evening", "夜裡": "evening", "晚间": "evening", "晚間": "evening",
     "早": "morning", "晚": "evening", "夜": "evening",
 }  # fmt: skip
 _LONG_PARTS = "|".join(word for word in _PARTS_OF_DAY if len(word) == 2)

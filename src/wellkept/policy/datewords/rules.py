@@ -21,7 +21,7 @@ _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 @dataclass(frozen=True, slots=True)
 class Rule(Record):
-    """``pattern`` is tried where the lower-case text has one of ``keys``; ``value`` refuses a match with None.
+    """``pattern`` is tried where the lower-case text has one of ``keys``; ``value`` is None to refuse.
 
     A group ``lead`` is context in front of the word.
     """
