@@ -152,8 +152,8 @@ class _Buffer:
         """The value that begins here."""
         while True:
             value, end, error = self._try()
-            # A number at the very end of the buffer may go on in the next piece.
-            if error is None and (end < len(self._text) or not self._refill(1)):
+            # A number near the end of the buffer may go on in the next piece, as the "1" of "1e+" does.
+            if error is None and (end + 2 < len(self._text) or not self._refill(1)):
                 self.line += self._text.count("\n", self._at, end)
                 self._at = end
                 return value
