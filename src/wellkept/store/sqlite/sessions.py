@@ -33,8 +33,8 @@ LIST = f"""
 """
 RENAME = "UPDATE sessions SET title = ? WHERE key = ? AND scope = ?"
 DELETE = "DELETE FROM sessions WHERE key = ? AND scope = ?"
-DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ?"
-DELETE_JOBS = "DELETE FROM jobs WHERE session = ?"
+DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ? AND +scope = ?"
+DELETE_JOBS = "DELETE FROM jobs WHERE session = ? AND scope = ?"
 
 
 def scope_key(connection: apsw.Connection, scope: Scope) -> int | None:
@@ -99,8 +99,8 @@ class Sessions:
         first = ref.key << SEQ_BITS
         removed = {}
         for table, statement, values in (
-            ("events", DELETE_EVENTS, (first, first | MAX_SEQ)),
-            ("jobs", DELETE_JOBS, (ref.key,)),
+            ("events", DELETE_EVENTS, (first, first | MAX_SEQ, ref.scope_key)),
+            ("jobs", DELETE_JOBS, (ref.key, ref.scope_key)),
             ("sessions", DELETE, (ref.key, ref.scope_key)),
         ):
             self._db.execute(statement, values)
