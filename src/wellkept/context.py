@@ -19,7 +19,7 @@ from wellkept.policy.assemble import (
 )
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
-from wellkept.records import Event, Record, SessionInfo, text_of
+from wellkept.records import Event, Record, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
 
 BRIDGE_EVENTS = 40
@@ -90,7 +90,9 @@ class _Tiers:
     total: int
 
 
-def build(core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None) -> Context:
+def build(
+    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None
+) -> Context:
     """The context of a session now, or as it was when ``upto`` was its newest seq.
 
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone, BudgetExceeded when the newest
@@ -108,12 +110,14 @@ def _read(core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | No
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
-    sections = [_profile(core, tables, ref)]
+    summaries = tables.summaries.current(ref, upto)
+    covered = max((summary.covers_to for summary in summaries), default=0)
+    sections = [_profile(core, tables, ref), _summary(core, summaries)]
     later = 0
     if upto is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=upto))
     before = None if upto is None else upto + 1
-    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered=0))[::-1]
+    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered))[::-1]
     return _Tiers(info, sections, uncovered, info.tokens - later)
 
 
@@ -138,6 +142,17 @@ def _profile(core: Core, tables: Tables, ref: SessionRef) -> Section:
     return Section(tier="profile", items=items, share=core.policy.profile_share, fenced=False, clip=True)
 
 
+def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
+    titled = len(summaries) > 1
+    items = [
+        Item(f"{it.topic} v{it.version}", f"# {it.topic}\n{it.text}" if titled else it.text, rank=-it.version)
+        for it in summaries
+    ]
+    last = max((it.covers_to for it in summaries), default=0)
+    attributes = {"source": "summary of earlier messages of this conversation", "events": f"1-{last}"}
+    return Section(tier="summary", items=items, share=core.policy.summary_share, clip=True, attributes=attributes)
+
+
 def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
     shown, tokens, seen = _window(core, tiers, room, room - stable.tokens)
@@ -156,7 +171,9 @@ def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
     )
 
 
-def _window(core: Core, tiers: _Tiers, room: int, left: int) -> tuple[list[Event], int, tuple[Candidate, ...]]:
+def _window(
+    core: Core, tiers: _Tiers, room: int, left: int
+) -> tuple[list[Event], int, tuple[Candidate, ...]]:
     """The events to show, repaired for the providers, their tokens, and what became of the others.
 
     The room of what changes with the request is set aside whether it is used or not, because the window must not move with it; only a
@@ -196,7 +213,14 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
     item = Item("bridge", short.text)
     return [
-        Section(tier="bridge", items=[item], share=core.policy.recall_share, stable=False, clip=True, attributes=attributes)
+        Section(
+            tier="bridge",
+            items=[item],
+            share=core.policy.recall_share,
+            stable=False,
+            clip=True,
+            attributes=attributes,
+        )
     ]
 
 

@@ -182,6 +182,37 @@ class Document(Record):
     updated_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Record):
+    """One version of the rolling digest of one topic.
+
+    Attributes:
+        version: counted from 1 over all topics of the session; topics made together share it.
+        covers_from, covers_to: seqs of the events that this version added.
+        by: the summariser: "extractive", or the model's name.
+    """
+
+    session_id: str
+    topic: str
+    version: int
+    covers_from: int
+    covers_to: int
+    text: str
+    tokens: int
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine(Record):
+    """A piece of key data that a summary had no room for: ``text`` says where it stood, ``seq`` in which event."""
+
+    seq: int
+    kind: str
+    value: str
+    text: str
+
+
 def utc(ms: int) -> datetime:
     """The aware UTC datetime of ``ms`` milliseconds since 1970."""
     return datetime.fromtimestamp(ms / 1000, tz=timezone.utc)

@@ -20,8 +20,8 @@ Numbered: TypeAlias = Iterator[tuple[int, Any]]
 
 _BLANK = " \t\r\n\ufeff"
 _PEEK = 1 << 20
-# A value that is only cut by the end of the buffer fails at most this far from it: the longest token that is no
-# string is "-Infinity", the longest escape a surrogate pair.
+# A value that is only cut by the end of the buffer fails at most this far from it: the longest token that is
+# no string is "-Infinity", the longest escape a surrogate pair.
 _MARGIN = 16
 
 

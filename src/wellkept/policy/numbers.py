@@ -82,6 +82,7 @@ _TENFOLD = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _ENGLISH = {word: value for value, word in enumerate(_ONES.split("|"))}
 _ENGLISH |= {word: 10 * value for value, word in enumerate(_TENFOLD.split("|"), 2)}
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 1000, "million": 10**6, "billion": 10**9}
+ENGLISH_WORDS = tuple(word for word in _ENGLISH if word != "zero")
 _MULTIPLIERS = {"百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "k": 3, "K": 3, "w": 4, "W": 4, "M": 6}
 _MULTIPLIERS |= {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "bn": 9}
 
@@ -158,7 +159,7 @@ def _value(match: re.Match[str], unit: str) -> tuple[str, str]:
         return _shift(match["arabic"].replace(",", ""), _MULTIPLIERS.get(match["scale"] or "", 0)), unit
     if match["han"]:
         return chinese(match["han"]), unit
-    return _english(match["english"]), unit
+    return str(english(match["english"])), unit
 
 
 def _shift(digits: str, places: int) -> str:
@@ -215,7 +216,8 @@ def _grouped(text: str) -> int:
     return total + section + digit * (scale // 10 if scale >= 100 and digit < 10 else 1)
 
 
-def _english(text: str) -> str:
+def english(text: str) -> int:
+    """The value of English number words such as "twenty-one" or "two hundred and five"."""
     total = current = 0
     for word in re.findall("[a-z]+", text.lower()):
         name = word if word in _ENGLISH or word in _SCALES else word.removesuffix("s")
@@ -225,4 +227,4 @@ def _english(text: str) -> str:
             current = (current or 1) * _SCALES[name]
         elif name in _SCALES:
             total, current = total + (current or 1) * _SCALES[name], 0
-    return str(total + current)
+    return total + current

@@ -135,7 +135,9 @@ class Connections:
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """``work`` in a write transaction, durable when this returns; on an error nothing of it remains."""
         if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened for reading only. Open it with Memory(path) to write.")
+            raise StoreReadOnly(
+                f"{self.path} was opened for reading only. Open it with Memory(path) to write."
+            )
         mine = _Write(work)
         with self._mutex:
             if self._closed:
@@ -300,13 +302,19 @@ def _translate(error: apsw.Error, path: str) -> Exception:
     if isinstance(error, apsw.FullError):
         return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
     if isinstance(error, apsw.ReadOnlyError):
-        return StoreReadOnly(f"{path} cannot be written to. Check its permissions, or open it with read_only().")
+        return StoreReadOnly(
+            f"{path} cannot be written to. Check its permissions, or open it with read_only()."
+        )
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-        return StoreCorrupt(f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}")
+        return StoreCorrupt(
+            f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}"
+        )
     if isinstance(error, apsw.TooBigError):
         return InvalidInput("This content is larger than one billion bytes. Store a reference to it instead.")
     if isinstance(error, apsw.CantOpenError):
-        return StoreError(f"{path} cannot be opened ({error}). Check that its folder exists and may be written to.")
+        return StoreError(
+            f"{path} cannot be opened ({error}). Check that its folder exists and may be written to."
+        )
     if isinstance(error, apsw.IOError) and "disk full" in str(error):
         return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
     return StoreError(f"SQLite on {path}: {error}. Run: wellkept doctor --store {path}")

@@ -40,7 +40,9 @@ BETWEEN = f"""
     SELECT {_COLUMNS} FROM events INDEXED BY events_ts
     WHERE scope = ?1 AND ts >= ?2 AND ts < ?3 AND key BETWEEN ?4 AND ?5 ORDER BY key LIMIT ?6
 """
-SEQ_AT = "SELECT key FROM events WHERE key BETWEEN ? AND ? AND +scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
+SEQ_AT = (
+    "SELECT key FROM events WHERE key BETWEEN ? AND ? AND +scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
+)
 
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 _FOREVER = 1 << 62
@@ -88,7 +90,9 @@ class Events:
         if following is None:
             raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted: start a new one.")
         if following > MAX_SEQ:
-            raise StoreFull(f"Session {ref.id!r} holds {MAX_SEQ} messages, the most there can be. Start a new one.")
+            raise StoreFull(
+                f"Session {ref.id!r} holds {MAX_SEQ} messages, the most there can be. Start a new one."
+            )
         return int(following) - count
 
     def _add(self, ref: SessionRef, seq: int, event: NewEvent) -> Event:

@@ -30,7 +30,9 @@ class Profiles:
         owner = ensure_scope(self._db, scope)
         self._db.execute(ADD, (owner, document.name, document.version, document.text, document.hash, at))
         if not self._db.changes():
-            raise Conflict(f"The profile document {document.name!r} was changed meanwhile. Read it again and retry.")
+            raise Conflict(
+                f"The profile document {document.name!r} was changed meanwhile. Read it again and retry."
+            )
 
     def versions(self, scope: Scope, name: str) -> list[Document]:
         return [_document(row) for row in self._db.execute(ALL, (scope_key(self._db, scope), name))]

@@ -31,7 +31,7 @@ MIGRATIONS: list[tuple[str, str]] = [
             key INTEGER PRIMARY KEY, scope INTEGER NOT NULL REFERENCES scopes, id TEXT NOT NULL,
             title TEXT NOT NULL, metadata TEXT, created INTEGER NOT NULL, active INTEGER NOT NULL,
             next_seq INTEGER NOT NULL DEFAULT 1, events INTEGER NOT NULL DEFAULT 0, turns INTEGER NOT NULL DEFAULT 0,
-            tokens INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
+            tokens INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0, covered INTEGER NOT NULL DEFAULT 0,
             UNIQUE (scope, id)
         );
         CREATE INDEX sessions_active ON sessions (scope, active);
@@ -62,6 +62,21 @@ MIGRATIONS: list[tuple[str, str]] = [
         CREATE INDEX jobs_due ON jobs (run_at) WHERE state IN ('ready', 'running');
         CREATE UNIQUE INDEX jobs_once ON jobs (scope, kind, once) WHERE state = 'ready' AND once IS NOT NULL;
         CREATE INDEX jobs_session ON jobs (session) WHERE session IS NOT NULL;
+        CREATE TABLE spend (
+            scope INTEGER NOT NULL REFERENCES scopes, day TEXT NOT NULL, kind TEXT NOT NULL,
+            calls INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+            PRIMARY KEY (scope, day, kind)
+        ) WITHOUT ROWID;
+        CREATE TABLE summaries (
+            session INTEGER NOT NULL REFERENCES sessions, version INTEGER NOT NULL, topic TEXT NOT NULL,
+            covers_from INTEGER NOT NULL, covers_to INTEGER NOT NULL, text TEXT NOT NULL, tokens INTEGER NOT NULL,
+            by TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (session, version, topic)
+        ) WITHOUT ROWID;
+        CREATE TABLE ledger (
+            session INTEGER NOT NULL REFERENCES sessions, seq INTEGER NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL,
+            text TEXT NOT NULL, PRIMARY KEY (session, seq, kind, value)
+        ) WITHOUT ROWID;
         """,
     ),
 ]
@@ -74,7 +89,9 @@ def prepare(connections: Connections) -> None:
     for damage.
     """
     if not connections.in_memory and Path(connections.path).is_dir():
-        raise InvalidInput(f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db")
+        raise InvalidInput(
+            f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db"
+        )
     connection = connections.raw()
     try:
         with typed_errors(connections.path):
@@ -123,7 +140,9 @@ def _migrate(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.pragma("application_id", APPLICATION_ID)
-        connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at INTEGER NOT NULL)")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at INTEGER NOT NULL)"
+        )
         done = {name for (name,) in connection.execute("SELECT name FROM migrations")}
         for name, script in MIGRATIONS:
             if name not in done:
