@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.conftest import ALICE, open_session, said
+from tests.contract.scene import ALICE, open_session, said
 from wellkept.errors import Conflict, NotFound
 from wellkept.records import Event, Image, Other, Text, Thinking, ToolCall, ToolResult
 from wellkept.store.protocol import NewEvent, SessionRef, Store, Tables

@@ -1,12 +1,14 @@
-"""The outbox of any store: written with its cause, claimed once, due again when a worker dies, never lost silently."""
+"""The outbox of any store: written with its cause, claimed once, due again when a worker dies."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.contract.conftest import ALICE, BOB, TWIN, open_session, said
+from tests.contract.scene import ALICE, BOB, TWIN, open_session, said
 from wellkept.records import Scope
-from wellkept.store.protocol import Job, SessionRef, Store, Tables
+from wellkept.store.protocol import Job, JobState, SessionRef, Store, Tables
 
 
 def put(
@@ -17,6 +19,16 @@ def put(
 
 def claim(store: Store, at: int, *, lease: int = 50, kinds: list[str] | None = None) -> Job | None:
     return store.write(lambda tables: tables.jobs.claim(at=at, lease=lease, kinds=kinds))
+
+
+def claimed(store: Store, *, at: int = 100) -> Job:
+    job = claim(store, at)
+    assert job is not None
+    return job
+
+
+def finish(store: Store, job: Job, state: JobState, **how: Any) -> bool:
+    return store.write(lambda tables: tables.jobs.finish(job, state, at=130, day="2026-11-30", **how))
 
 
 def get(store: Store, id: int) -> Job:
@@ -72,33 +84,57 @@ def test_a_lease_that_ran_out_makes_a_job_due_again(store: Store) -> None:
 
 
 def test_finishing_says_how_it_went_and_only_once(store: Store) -> None:
-    key = put(store)
-    assert key is not None
-    claim(store, at=100)
-
-    def finish(tables: Tables) -> bool:
-        usage = {"input_tokens": 3}
-        return tables.jobs.finish(key, "done", at=130, usage=usage, result={"ok": True})
-
-    assert store.write(finish)
-    assert not store.write(finish)
-    job = get(store, key)
-    assert (job.state, job.usage, job.result) == ("done", {"input_tokens": 3}, {"ok": True})
-    assert job.finished_at is not None
+    put(store)
+    job = claimed(store)
+    usage = {"calls": 1, "input_tokens": 3, "output_tokens": 2}
+    assert finish(store, job, "done", usage=usage, result={"ok": True})
+    assert not finish(store, job, "done")
+    stored = get(store, job.id)
+    assert (stored.state, stored.usage, stored.result) == ("done", usage, {"ok": True})
+    assert stored.finished_at is not None
     assert claim(store, at=9_999) is None
 
 
 def test_a_failure_is_visible_and_can_be_retried_later(store: Store) -> None:
-    key = put(store)
-    assert key is not None
-    claim(store, at=100)
-    store.write(
-        lambda tables: tables.jobs.finish(key, "ready", at=110, error="429", raw_reply="{", run_at=500)
-    )
-    job = get(store, key)
+    put(store)
+    assert finish(store, claimed(store), "ready", error="429", raw_reply="{", run_at=500)
+    job = get(store, 1)
     assert (job.state, job.last_error, job.raw_reply, job.finished_at) == ("ready", "429", "{", None)
     assert claim(store, at=499) is None
     assert claim(store, at=500) is not None
+
+
+def test_a_worker_that_came_too_late_changes_nothing(store: Store) -> None:
+    put(store)
+    slow = claimed(store)
+    quick = claimed(store, at=200)
+    assert quick.id == slow.id
+    assert not finish(store, slow, "failed", error="too late")
+    assert finish(store, quick, "done")
+    job = get(store, slow.id)
+    assert (job.state, job.last_error) == ("done", None)
+
+
+def test_tokens_are_booked_on_their_day_even_when_the_result_is_not_used(store: Store) -> None:
+    put(store)
+    put(store, TWIN)
+    for _ in range(2):
+        job = claimed(store)
+        usage = {"calls": 1, "input_tokens": 10, "output_tokens": 5}
+        finish(store, job, "done", usage=usage)
+        finish(store, job, "done", usage=usage)
+    assert store.read(lambda tables: tables.jobs.spent("acme", "2026-11-30")) == 30
+    assert store.read(lambda tables: tables.jobs.spent("acme", "2026-12-01")) == 0
+    assert store.read(lambda tables: tables.jobs.spend("umbrella", since="2026-11-01")) == [
+        {
+            "day": "2026-11-30",
+            "user": "alice",
+            "kind": "summarize",
+            "calls": 2,
+            "input_tokens": 20,
+            "output_tokens": 10,
+        }
+    ]
 
 
 def test_a_waiting_job_is_not_put_twice(store: Store) -> None:
@@ -113,13 +149,12 @@ def test_a_waiting_job_is_not_put_twice(store: Store) -> None:
 
 
 def test_a_running_job_can_go_back_though_another_waits(store: Store) -> None:
-    first = put(store, once="s1")
-    assert first is not None
-    claim(store, at=100)
+    put(store, once="s1")
+    first = claimed(store)
     second = put(store, once="s1")
-    assert store.write(lambda tables: tables.jobs.finish(first, "ready", at=110, error="timeout", run_at=120))
+    assert finish(store, first, "ready", error="timeout", run_at=120)
     due = [claim(store, at=500, lease=1_000) for _ in range(2)]
-    assert {job.id for job in due if job} == {first, second}
+    assert {job.id for job in due if job} == {first.id, second}
 
 
 def test_moving_by_hand_needs_the_right_state(store: Store) -> None:
@@ -134,16 +169,15 @@ def test_moving_by_hand_needs_the_right_state(store: Store) -> None:
         )
 
     assert store.write(move) == (False, True, True)
-    assert store.read(lambda tables: tables.jobs.next_due()) == 3
+    assert store.read(lambda tables: tables.jobs.next_due(["summarize"])) == 3
 
 
 def test_a_cancelled_job_is_not_finished(store: Store) -> None:
-    key = put(store)
-    assert key is not None
-    claim(store, at=100)
-    store.write(lambda tables: tables.jobs.set_state(key, "cancelled", at=2, allowed=["running"]))
-    assert not store.write(lambda tables: tables.jobs.finish(key, "done", at=3))
-    assert get(store, key).state == "cancelled"
+    put(store)
+    job = claimed(store)
+    assert store.write(lambda tables: tables.jobs.set_state(job.id, "cancelled", at=2, allowed=["running"]))
+    assert not finish(store, job, "done")
+    assert get(store, job.id).state == "cancelled"
 
 
 def test_lists_are_scoped_and_paged(store: Store) -> None:
@@ -162,11 +196,17 @@ def test_lists_are_scoped_and_paged(store: Store) -> None:
 
 
 def test_next_due_is_the_earliest_of_the_open_ones(store: Store) -> None:
-    assert store.read(lambda tables: tables.jobs.next_due()) is None
+    def due(*kinds: str) -> int:
+        return store.read(lambda tables: tables.jobs.next_due(kinds))
+
+    assert due("summarize") > 1 << 50
     put(store, at=300)
     put(store, at=200)
+    put(store, kind="embed", at=250)
     claim(store, at=200, lease=500)
-    assert store.read(lambda tables: tables.jobs.next_due()) == 300
+    assert due("summarize") == 300
+    assert due("summarize", "embed") == 250
+    assert due() > 1 << 50
 
 
 def test_a_deleted_session_takes_its_jobs_along(store: Store, ref: SessionRef) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.conftest import ALICE, BOB, TWIN
+from tests.contract.scene import ALICE, BOB, TWIN
 from wellkept.errors import Conflict
 from wellkept.records import Document, Scope, utc
 from wellkept.store.protocol import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.conftest import ALICE, BOB, TWIN, open_session, said
+from tests.contract.scene import ALICE, BOB, TWIN, open_session, said
 from wellkept.errors import Conflict
 from wellkept.records import Scope
 from wellkept.store.protocol import SessionRef, Store

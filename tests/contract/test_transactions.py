@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.contract.conftest import ALICE, said
+from tests.contract.scene import ALICE, said
 from wellkept.errors import StoreError
 from wellkept.store.protocol import SessionRef, Store, Tables
 
