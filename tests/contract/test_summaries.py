@@ -21,7 +21,7 @@ def summary(
 def fill(store: Store, ref: SessionRef, turns: int) -> None:
     events = [
         said(f"{role} {turn}", role=role, tokens=2) for turn in range(turns) for role in ("user", "assistant")
-    ]  # type: ignore[arg-type]
+    ]
     store.write(lambda tables: tables.events.append(ref, events, at=1))
 
 
