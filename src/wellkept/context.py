@@ -101,8 +101,8 @@ def build(
     BudgetExceeded when the newest user message does not fit.
     """
     budget = core.policy.context_budget if budget is None else budget
-    if budget < 1:
-        raise InvalidInput(f"The budget is {budget}; it is a number of tokens and must be at least 1.")
+    if not isinstance(budget, int) or budget < 1:
+        raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
     tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto))
     return _assemble(core, tiers, room)

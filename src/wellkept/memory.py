@@ -11,11 +11,12 @@ from wellkept.errors import InvalidInput, NotFound, Unsupported
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.policy.checks import check_limit, check_text, plain_metadata
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.records import Policy, Scope, SessionInfo
 from wellkept.session import Session, SessionReader
-from wellkept.store.protocol import SessionRef, Store
+from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
 
 MAX_NAME = 512
@@ -132,12 +133,15 @@ class Memory:
                 raise NotFound(
                     f"No session {session_id!r} for this user. Leave session_id out to start a new one."
                 )
+        if prefix:
+            _check_name("prefix", prefix)
+        check_text("title", title)
         id = session_id or new_id(prefix)
-        at = self._core.now()
+        kept, at = plain_metadata(metadata), self._core.now()
         ref = self._core.store.write(
             lambda tables: (
                 tables.sessions.find(scope, id)
-                or tables.sessions.create(scope, id, title=title, metadata=metadata or {}, at=at)
+                or tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
             )
         )
         return Session(self._core, ref)
@@ -174,11 +178,14 @@ class UserReader:
 
     def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
         """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
-        if limit < 1:
-            raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-        return self._core.store.read(
-            lambda tables: tables.sessions.list(self._scope, limit=limit, before=before)
-        )
+        most = check_limit(limit)
+
+        def page(tables: Tables) -> list[SessionInfo]:
+            if before is not None and tables.sessions.find(self._scope, before) is None:
+                raise NotFound(f"No session {before!r} for this user. Start again from the first page.")
+            return tables.sessions.list(self._scope, limit=most, before=before)
+
+        return self._core.store.read(page)
 
 
 class UserMemory(UserReader):

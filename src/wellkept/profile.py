@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
-from wellkept.policy.content import dumps
-from wellkept.records import Document, Scope
+from wellkept.policy.checks import check_text
+from wellkept.records import Document, Scope, utc
 from wellkept.store.protocol import Tables
 
 NAMES = ("soul", "identity", "user")
@@ -55,7 +55,8 @@ class Profile(ProfileReader):
             longer the current one.
         """
         _check(name)
-        dumps(text)
+        check_text("profile document", text)
+        now = self._core.now()
 
         def write(tables: Tables) -> Document:
             current = self._current(tables, name)
@@ -66,13 +67,9 @@ class Profile(ProfileReader):
             if text == current.text:
                 return current
             document = Document(
-                name=name,
-                text=text,
-                hash=_hash(text),
-                version=current.version + 1,
-                updated_at=self._core.clock(),
+                name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=utc(now)
             )
-            tables.profiles.put(self._scope, document, at=self._core.now())
+            tables.profiles.put(self._scope, document, at=now)
             return document
 
         return self._core.store.write(write)
