@@ -19,7 +19,7 @@ from wellkept.policy.assemble import (
 )
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
-from wellkept.records import Event, Record, SessionInfo, text_of
+from wellkept.records import Event, Record, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
 
 BRIDGE_EVENTS = 40
@@ -110,12 +110,14 @@ def _read(core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | No
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
-    sections = [_profile(core, tables, ref)]
+    summaries = tables.summaries.current(ref, upto)
+    covered = max((summary.covers_to for summary in summaries), default=0)
+    sections = [_profile(core, tables, ref), _summary(core, summaries)]
     later = 0
     if upto is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=upto))
     before = None if upto is None else upto + 1
-    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered=0))[::-1]
+    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered))[::-1]
     return _Tiers(info, sections, uncovered, info.tokens - later)
 
 
@@ -138,6 +140,17 @@ def _profile(core: Core, tables: Tables, ref: SessionRef) -> Section:
         if name in documents and documents[name].text.strip()
     ]
     return Section(tier="profile", items=items, share=core.policy.profile_share, fenced=False, clip=True)
+
+
+def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
+    titled = len(summaries) > 1
+    items = [
+        Item(f"{it.topic} v{it.version}", f"# {it.topic}\n{it.text}" if titled else it.text, rank=-it.version)
+        for it in summaries
+    ]
+    last = max((it.covers_to for it in summaries), default=0)
+    attributes = {"source": "summary of earlier messages of this conversation", "events": f"1-{last}"}
+    return Section(tier="summary", items=items, share=core.policy.summary_share, clip=True, attributes=attributes)
 
 
 def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:

@@ -14,8 +14,8 @@ from wellkept.store.protocol import Tables
 NAMES = ("soul", "identity", "user")
 
 
-class Profile:
-    """``profile["user"]`` reads the Markdown text, ``profile["user"] = text`` writes a new version."""
+class ProfileReader:
+    """``profile["user"]`` reads the Markdown text."""
 
     def __init__(self, core: Core, scope: Scope) -> None:
         self._core = core
@@ -24,9 +24,6 @@ class Profile:
     def __getitem__(self, name: str) -> str:
         return self.get(name).text
 
-    def __setitem__(self, name: str, text: str) -> None:
-        self.set(name, text)
-
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
 
@@ -34,6 +31,22 @@ class Profile:
         """The current version with its hash; an empty one when it was never written."""
         _check(name)
         return self._core.store.read(lambda tables: self._current(tables, name))
+
+    def versions(self, name: str) -> list[Document]:
+        """All versions, newest first."""
+        _check(name)
+        return self._core.store.read(lambda tables: tables.profiles.versions(self._scope, name))
+
+    def _current(self, tables: Tables, name: str) -> Document:
+        found = tables.profiles.current(self._scope).get(name)
+        return found or Document(name=name, text="", hash=_hash(""), version=0, updated_at=None)
+
+
+class Profile(ProfileReader):
+    """``profile["user"]`` reads the Markdown text, ``profile["user"] = text`` writes a new version."""
+
+    def __setitem__(self, name: str, text: str) -> None:
+        self.set(name, text)
 
     def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document:
         """Write a new version and return it; writing what is there already changes nothing.
@@ -56,15 +69,6 @@ class Profile:
             return document
 
         return self._core.store.write(write)
-
-    def versions(self, name: str) -> list[Document]:
-        """All versions, newest first."""
-        _check(name)
-        return self._core.store.read(lambda tables: tables.profiles.versions(self._scope, name))
-
-    def _current(self, tables: Tables, name: str) -> Document:
-        found = tables.profiles.current(self._scope).get(name)
-        return found or Document(name=name, text="", hash=_hash(""), version=0, updated_at=None)
 
 
 def _hash(text: str) -> str:

@@ -17,12 +17,13 @@ from wellkept.policy.redact import redact_content
 from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES, Content, Draft, Event, Role, Scope, SessionInfo, text_of
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
+from wellkept.summarize import put_if_due
 
 T = TypeVar("T")
 
 
-class Session:
-    """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation itself."""
+class SessionReader:
+    """A conversation that can be read and not written: the type has no method that writes (incognito)."""
 
     def __init__(self, core: Core, ref: SessionRef) -> None:
         self._core = core
@@ -39,70 +40,11 @@ class Session:
         return self._ref.scope
 
     def __repr__(self) -> str:
-        return f"Session({self.id!r}, namespace={self.scope.namespace!r}, user={self.scope.user!r})"
+        return f"{type(self).__name__}({self.id!r}, namespace={self.scope.namespace!r}, user={self.scope.user!r})"
 
-    # ── appending ────────────────────────────────────────────────────────────────────────────────────────
-
-    def add_message(
-        self,
-        role: Role,
-        content: Content,
-        *,
-        ts: datetime | None = None,
-        speaker: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Event:
-        """Append one message; it is durable when this returns.
-
-        Args:
-            role: "system", "user", "assistant" or "tool".
-            content: text, or content blocks.
-            ts: when it was said (aware); now if not given. The order is that of the calls, whatever the clocks say.
-            speaker: who spoke, where the role does not tell (group chats).
-            idempotency_key: the same key twice in one session is one event; the second call returns the first one's.
-
-        Raises:
-            InvalidInput: unknown role, empty text, naive time, text that no encoding can hold.
-            Conflict: the key was used for another message.
-            NotFound: the session was deleted.
-        """
-        draft = Draft(
-            role=role,
-            content=content,
-            ts=ts,
-            speaker=speaker,
-            metadata=metadata,
-            idempotency_key=idempotency_key,
-        )
-        return self.append([draft])[0]
-
-    def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
-        """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error, none."""
-        return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
-
-    def append(self, drafts: Sequence[Draft]) -> list[Event]:
-        """Append drafts in one transaction; see ``add_message``."""
-        if not drafts:
-            return []
-        now = self._core.now()
-        events = [prepare(self._core, draft, now) for draft in drafts]
-        stored = self._core.store.write(lambda tables: tables.events.append(self._ref, events, at=now))
-        self._core.notify()
-        return stored
-
-    def pop_turn(self) -> list[Event]:
-        """Take the last turn (the newest user message and all after it) away for good; what was taken, oldest first."""
-
-        def pop(tables: Tables) -> list[Event]:
-            self._known(tables.sessions.info(self._ref))
-            turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
-            tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
-            return turn
-
-        return self._core.store.write(pop)
-
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
+    def info(self) -> SessionInfo:
+        """Title, counts and last activity."""
+        return self._known(self._core.store.read(lambda tables: tables.sessions.info(self._ref)))
 
     def get_recent(self, limit: int = 20) -> list[Event]:
         """The newest ``limit`` events, in conversation order."""
@@ -167,11 +109,88 @@ class Session:
         assert moment is not None
         return self._read(lambda tables: tables.events.seq_at(self._ref, moment))
 
-    # ── the session itself ───────────────────────────────────────────────────────────────────────────────
+    def _read(self, work: Callable[[Tables], T]) -> T:
+        return self._core.store.read(work)
 
-    def info(self) -> SessionInfo:
-        """Title, counts and last activity."""
-        return self._known(self._core.store.read(lambda tables: tables.sessions.info(self._ref)))
+    def _known(self, info: SessionInfo | None) -> SessionInfo:
+        if info is None:
+            raise self._gone()
+        return info
+
+    def _gone(self) -> NotFound:
+        return NotFound(f"No session {self.id!r} for this user. It may have been deleted.")
+
+
+class Session(SessionReader):
+    """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation itself."""
+
+    def add_message(
+        self,
+        role: Role,
+        content: Content,
+        *,
+        ts: datetime | None = None,
+        speaker: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Event:
+        """Append one message; it is durable when this returns.
+
+        Args:
+            role: "system", "user", "assistant" or "tool".
+            content: text, or content blocks.
+            ts: when it was said (aware); now if not given. The order is that of the calls, whatever the clocks say.
+            speaker: who spoke, where the role does not tell (group chats).
+            idempotency_key: the same key twice in one session is one event; the second call returns the first one's.
+
+        Raises:
+            InvalidInput: unknown role, empty text, naive time, text that no encoding can hold.
+            Conflict: the key was used for another message.
+            NotFound: the session was deleted.
+        """
+        draft = Draft(
+            role=role,
+            content=content,
+            ts=ts,
+            speaker=speaker,
+            metadata=metadata,
+            idempotency_key=idempotency_key,
+        )
+        return self.append([draft])[0]
+
+    def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
+        """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error, none."""
+        return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
+
+    def append(self, drafts: Sequence[Draft]) -> list[Event]:
+        """Append drafts in one transaction; see ``add_message``."""
+        if not drafts:
+            return []
+        now = self._core.now()
+        events = [prepare(self._core, draft, now) for draft in drafts]
+        stored, due = self._core.store.write(lambda tables: self._append(tables, events, now))
+        if due:
+            self._core.notify()
+        return stored
+
+    def _append(self, tables: Tables, events: Sequence[NewEvent], now: int) -> tuple[list[Event], bool]:
+        """The events, and in the same transaction the jobs that they cause."""
+        stored = tables.events.append(self._ref, events, at=now)
+        turned = any(event.role == "user" for event in events)
+        return stored, turned and put_if_due(tables, self._ref, self._core.policy, now)
+
+    def pop_turn(self) -> list[Event]:
+        """Take the last turn (the newest user message and all after it) away for good; what was taken, oldest first."""
+
+        def pop(tables: Tables) -> list[Event]:
+            self._known(tables.sessions.info(self._ref))
+            turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
+            tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
+            if turn:
+                tables.summaries.drop(self._ref, turn[0].seq)
+            return turn
+
+        return self._core.store.write(pop)
 
     def rename(self, title: str) -> None:
         """Give it another title."""
@@ -187,17 +206,6 @@ class Session:
         events = list(tables.events.walk(self._ref))
         tables.events.remove(self._ref, events, [_terms(event.content, event.speaker) for event in events])
         return {**tables.sessions.delete(self._ref), "events": len(events)}
-
-    def _read(self, work: Callable[[Tables], T]) -> T:
-        return self._core.store.read(work)
-
-    def _known(self, info: SessionInfo | None) -> SessionInfo:
-        if info is None:
-            raise self._gone()
-        return info
-
-    def _gone(self) -> NotFound:
-        return NotFound(f"No session {self.id!r} for this user. It may have been deleted.")
 
 
 # ── making an event ready ────────────────────────────────────────────────────────────────────────────────────

@@ -114,12 +114,13 @@ def _ids(text: str) -> Iterator[Span]:
 
 def _dates(text: str, reference: datetime | None, zone: str) -> Iterator[Span]:
     for phrase in dates.phrases(text):
-        clocks = [word for word in phrase.words if word.kind == "clock"]
-        days = [word for word in phrase.words if word.kind != "clock"]
+        timed = any(word.kind == "clock" for word in phrase.words)
+        times = [word for word in phrase.words if timed and word.kind in ("clock", "part")]
+        days = [word for word in phrase.words if word not in times]
         if phrase.date:
             yield "date", days[0].start, days[-1].end, _absolute(phrase.date, reference, zone)
-        for word in clocks:
-            yield "time", word.start, word.end, phrase.clock
+        if times:
+            yield "time", times[0].start, times[-1].end, phrase.clock
 
 
 def _absolute(value: str, reference: datetime | None, zone: str) -> str:
