@@ -7,9 +7,12 @@ from typing import TypeVar
 
 import apsw
 
+from wellkept.store.health import Progress, Report
+from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.jobs import Jobs
+from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.sessions import Sessions
@@ -45,6 +48,14 @@ class SqliteStore:
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         return self._connections.write(lambda connection: work(SqliteTables(connection)))
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        """See ``store.health.Maintained``."""
+        backup(self._connections, path, progress)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """See ``store.health.Maintained``."""
+        return examine(self._connections, repair=repair)
 
     def close(self) -> None:
         self._connections.close()
