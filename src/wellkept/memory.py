@@ -54,7 +54,7 @@ class Memory:
     ) -> None:
         policy = policy or Policy()
         self._core = Core(
-            store=open_store(store, policy),
+            store=open_store(store, policy, tokenizer or estimate),
             policy=policy,
             tokenizer=tokenizer or estimate,
             clock=clock or system_clock,
@@ -247,14 +247,15 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
     return found
 
 
-def open_store(location: str, policy: Policy) -> Store:
+def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
     """The store that ``location`` names."""
     scheme, separator, _ = location.partition(":")
     if separator and scheme in ("postgresql", "postgres"):
         raise Unsupported("PostgreSQL is not supported yet. Use the path of a SQLite file.")
     from wellkept.store.sqlite import SqliteStore
+    from wellkept.store.sqlite.tally import tally
 
-    return SqliteStore(location, durability=policy.durability)
+    return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 
 def _scope(namespace: str, user: str) -> Scope:

@@ -17,6 +17,7 @@ from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
+from wellkept.store.sqlite.tally import Tally, holds, mark
 
 T = TypeVar("T")
 
@@ -26,28 +27,46 @@ class SqliteTables:
 
     __slots__ = ("events", "jobs", "profiles", "sessions", "summaries")
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, tally: Tally | None = None) -> None:
         self.sessions = Sessions(connection)
-        self.events = Events(connection)
+        self.events = Events(connection, tally)
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
 
 
 class SqliteStore:
-    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing
-    folders are not."""
+    """See ``store.protocol.Store``.
 
-    def __init__(self, path: str, *, durability: Durability = "full", read_only: bool = False) -> None:
+    Args:
+        path: a file, made when it is missing (its folder is not), or ":memory:".
+        tally: how this handle counts tokens; events that others have counted otherwise are read with its counts.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        durability: Durability = "full",
+        read_only: bool = False,
+        tally: Tally | None = None,
+    ) -> None:
         self.location = path
         self._connections = Connections(path, durability=durability, read_only=read_only)
+        self._tally = tally
         prepare(self._connections)
+        if (
+            tally
+            and not read_only
+            and not self._connections.read(lambda connection: holds(connection, tally.name))
+        ):
+            self._connections.write(lambda connection: mark(connection, tally.name))
 
     def read(self, work: Callable[[SqliteTables], T]) -> T:
-        return self._connections.read(lambda connection: work(SqliteTables(connection)))
+        return self._connections.read(lambda connection: work(SqliteTables(connection, self._tally)))
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
-        return self._connections.write(lambda connection: work(SqliteTables(connection)))
+        return self._connections.write(lambda connection: work(SqliteTables(connection, self._tally)))
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         """See ``store.health.Maintained``."""
