@@ -27,7 +27,7 @@ def masked(text: str) -> str:
         ("ghp_" + "a1" * 18, "[redacted:api_key]"),
         ("Authorization: Bearer abcdef1234567890XYZ", "Authorization: Bearer [redacted:api_key]"),
         ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[redacted:api_key]"),
-        ("密码是hunter2!", "密码是[redacted:password]!"),
+        ("密码是hunter2!", "密码是[redacted:password]"),
         ("密码：abc123，别告诉别人", "密码：[redacted:password]，别告诉别人"),
         ("密码123456", "密码[redacted:password]"),
         ("my password is Tr0ub4dor&3.", "my password is [redacted:password]."),
@@ -79,7 +79,7 @@ def test_only_the_chosen_kinds_are_masked() -> None:
 
 def test_the_list_names_kind_and_place_but_no_secret() -> None:
     text = "我的密码是hunter2x。"
-    assert redact(text)[1] == (Masked("password", 5, 12),)
+    assert redact(text)[1] == (Masked("password", 5, 13),)
     assert "hunter" not in repr(redact(text)[1])
 
 
