@@ -1,0 +1,50 @@
+"""The embedded store: one SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import apsw
+
+from wellkept.store.sqlite.connection import Connections, Durability
+from wellkept.store.sqlite.events import Events
+from wellkept.store.sqlite.jobs import Jobs
+from wellkept.store.sqlite.profiles import Profiles
+from wellkept.store.sqlite.schema import prepare
+from wellkept.store.sqlite.sessions import Sessions
+from wellkept.store.sqlite.summaries import Summaries
+
+T = TypeVar("T")
+
+
+class SqliteTables:
+    """The nouns over one connection; see ``store.protocol.Tables``."""
+
+    __slots__ = ("events", "jobs", "profiles", "sessions", "summaries")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.sessions = Sessions(connection)
+        self.events = Events(connection)
+        self.profiles = Profiles(connection)
+        self.jobs = Jobs(connection)
+        self.summaries = Summaries(connection)
+
+
+class SqliteStore:
+    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing
+    folders are not."""
+
+    def __init__(self, path: str, *, durability: Durability = "full", read_only: bool = False) -> None:
+        self.location = path
+        self._connections = Connections(path, durability=durability, read_only=read_only)
+        prepare(self._connections)
+
+    def read(self, work: Callable[[SqliteTables], T]) -> T:
+        return self._connections.read(lambda connection: work(SqliteTables(connection)))
+
+    def write(self, work: Callable[[SqliteTables], T]) -> T:
+        return self._connections.write(lambda connection: work(SqliteTables(connection)))
+
+    def close(self) -> None:
+        self._connections.close()
