@@ -103,8 +103,7 @@ class Session(journal.Journal):
             elif kind in (USER, FINAL) and words:
                 lines.append((kind, self._message("user" if kind == USER else "assistant", words)))
             else:
-                raise InvalidInput("a user or final record takes a text or a raw message, a tool record the
-                latter")
+                raise InvalidInput("a record takes a raw message, or a text if it is a user or final record")
         return lines
 
     def persist(self, batch):
