@@ -1,10 +1,11 @@
 """The async face: the same objects, each operation one hop to a worker thread.
 
-There is no second implementation. ``AsyncMemory`` stands before a ``Memory`` and hands out proxies; calling a method of a proxy runs the
-sync method in a thread and gives an awaitable. The stub ``aio.pyi`` is generated from the sync signatures (``tools/async_stub.py``), and
-a test keeps both faces alike.
+There is no second implementation. ``AsyncMemory`` stands before a ``Memory`` and hands out proxies; calling
+a method of a proxy runs the sync method in a thread and gives an awaitable. The stub ``aio.pyi`` is
+generated from the sync signatures (``tools/async_stub.py``), and a test keeps both faces alike.
 
-A cancelled call is not torn: the thread finishes the transaction that it is in, so that a turn is stored whole or not at all.
+A cancelled call is not torn: the thread finishes the transaction that it is in, so that a turn is stored
+whole or not at all.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
-from wellkept.policy.content import dumps
-from wellkept.records import Document, Scope
+from wellkept.policy.checks import check_text
+from wellkept.records import Document, Scope, utc
 from wellkept.store.protocol import Tables
 
 NAMES = ("soul", "identity", "user")
@@ -51,21 +51,25 @@ class Profile(ProfileReader):
     def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document:
         """Write a new version and return it; writing what is there already changes nothing.
 
-        ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no longer the current one.
+        ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no
+            longer the current one.
         """
         _check(name)
-        dumps(text)
+        check_text("profile document", text)
+        now = self._core.now()
 
         def write(tables: Tables) -> Document:
             current = self._current(tables, name)
             if if_hash is not None and if_hash != current.hash:
-                raise Conflict(f"The profile document {name!r} was changed meanwhile. Read it again and retry.")
+                raise Conflict(
+                    f"The profile document {name!r} was changed meanwhile. Read it again and retry."
+                )
             if text == current.text:
                 return current
             document = Document(
-                name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=self._core.clock()
+                name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=utc(now)
             )
-            tables.profiles.put(self._scope, document, at=self._core.now())
+            tables.profiles.put(self._scope, document, at=now)
             return document
 
         return self._core.store.write(write)

@@ -1,22 +1,25 @@
 """The built-in summariser: sentences that carry something, in order, inside a token limit. No model.
 
-A digest is plain text. A line ``[2024-06-12]`` dates what follows, ``speaker: …`` quotes what somebody said, and
-``· 5岁; 6月30日`` lists key data whose sentences had to go. A digest can be digested again together with what came
-after it. When room gets short, names go first, then wishes and to-dos, then whole sentences in favour of their
-numbers, dates and amounts; always the oldest first. What is left out is handed back for the ledger.
+A digest is plain text. A line ``[2024-06-12]`` dates what follows, ``speaker: …`` quotes what somebody
+said, and ``· 5岁; 6月30日`` lists key data whose sentences had to go. A digest can be digested again
+together with what came after it. When room gets short, names go first, then wishes and to-dos, then whole
+sentences in favour of their numbers, dates and amounts; always the oldest first. What is left out is handed
+back for the ledger.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from wellkept.policy.keydata import HARD, KeyDatum, extract
 from wellkept.records import Record
 
+Key: TypeAlias = tuple[str, str]
 Form: TypeAlias = Literal["full", "clauses", "values", "gone"]
 
 
@@ -34,8 +37,8 @@ class Entry(Record):
 class Sentence(Record):
     """A sentence and its key data (places relative to the sentence).
 
-    ``rank``: 0 nothing to keep, 1 names, places and ids, 2 preferences and to-dos, 3 constraints, 4 numbers, dates,
-    times and amounts.
+    ``rank``: 0 nothing to keep, 1 names, places and ids, 2 preferences and to-dos, 3 constraints, 4
+    numbers, dates, times and amounts.
     """
 
     text: str
@@ -88,7 +91,7 @@ def digest(
     return Digest(_rendered(fitted), tuple(kept), tuple(dropped.values()) if said - there else ())
 
 
-def _keys(data: Iterable[KeyDatum]) -> Iterator[tuple[str, str]]:
+def _keys(data: Iterable[KeyDatum]) -> Iterator[Key]:
     return ((datum.kind, datum.value) for datum in data)
 
 
@@ -101,8 +104,10 @@ _END = re.compile(
     r"\.[\"')”]*(?=\s+[^a-z\s]|\s*$)"
 )
 _PREFERENCE = re.compile(
-    r"喜欢|喜歡|讨厌|討厭|偏好|最爱|最愛|爱吃|爱喝|愛吃|愛喝|不爱|不愛|热爱|宁愿|宁可|更想|习惯|習慣|着迷|害怕|受不了"
-    r"|\b(?:loves?|hates?|prefers?|preferred|favou?rites?|enjoys?|dislikes?|fond of|can['’]t stand|obsessed|likes"
+    r"喜欢|喜歡|讨厌|討厭|偏好|最爱|最愛|爱吃|爱喝|愛吃|愛喝|不爱|不愛|热爱|宁愿|宁可|更想|习惯"
+    r"|習慣|着迷|害怕|受不了"
+    r"|\b(?:loves?|hates?|prefers?|preferred|favou?rites?|enjoys?|dislikes?|fond of"
+    r"|can['’]t stand|obsessed|likes"
     r"|(?:i|we|they|you|really|also|don['’]t|didn['’]t) like[ds]?)\b",
     re.IGNORECASE,
 )
@@ -110,7 +115,7 @@ _CACHED = 8_192
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of ``text`` with their key data. Code blocks, URLs, abbreviations and decimals stay whole.
+    """The sentences of ``text`` with their key data. Code blocks, URLs and abbreviations stay whole.
 
     Texts of usual length are remembered, so that the digest of a conversation reads each message once.
     """
@@ -206,13 +211,14 @@ def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> li
     if count(_rendered(fitted)) <= limit:
         return fitted
     costs = [_cost(piece, count) for piece in fitted]
-    headers = sum(count(f"[{date}]\n") for date in {piece.date for piece in fitted} if date)
+    headers = sum(count(f"[{date}]\n") for date in {piece.date for piece in fitted})
     room = limit - headers - sum(costs)
+    last = {key: place for place, piece in enumerate(fitted) for key in _keys(piece.data)}
     for place, form in _concessions(fitted):
         if room >= 0 and count(_rendered(fitted)) <= limit:
             break
-        fitted[place] = _reduced(fitted, place, form)
-        cost = _cost(fitted[place], count)
+        piece = fitted[place] = _reduced(fitted[place], form, place, last)
+        cost = _cost(piece, count)
         room, costs[place] = room + costs[place] - cost, cost
     return fitted
 
@@ -234,18 +240,15 @@ def _concessions(pieces: list[_Piece]) -> Iterator[tuple[int, Form]]:
                 yield place, form
 
 
-def _reduced(pieces: list[_Piece], place: int, form: Form) -> _Piece:
-    piece = pieces[place]
+def _reduced(piece: _Piece, form: Form, place: int, last: Mapping[Key, int]) -> _Piece:
+    """``piece`` in a shorter ``form``; as values, only those that no later piece says."""
     if form == "gone":
         return replace(piece, form=form, text="", data=())
     if form == "clauses":
         text, data = _clauses(piece.sentence)
         return replace(piece, form=form, text=text, data=data)
-    later = {key for other in pieces[place + 1 :] for key in _keys(other.data)}
-    data = tuple(
-        {key: datum for datum in piece.data if (key := (datum.kind, datum.value)) not in later}.values()
-    )
-    data = tuple(datum for datum in data if datum.kind in HARD)
+    own = {key: datum for key, datum in zip(_keys(piece.data), piece.data, strict=True) if last[key] == place}
+    data = tuple(datum for datum in own.values() if datum.kind in HARD)
     text = "; ".join(_bare(datum, piece.sentence.text) for datum in data)
     return replace(piece, form=form, text=text, data=data)
 
@@ -253,13 +256,14 @@ def _reduced(pieces: list[_Piece], place: int, form: Form) -> _Piece:
 _CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
 
 
+@lru_cache(maxsize=4_096)
 def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
-    """The clauses of ``sentence`` that hold numbers, dates, amounts or constraints, and all their key data."""
+    """The clauses of ``sentence`` that hold numbers, dates, times or amounts, and their key data."""
     edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(sentence.text)), len(sentence.text)]
     wanted = [datum for datum in sentence.data if datum.kind in HARD]
     kept = [
         (low, high)
-        for low, high in zip(edges, edges[1:], strict=False)
+        for low, high in pairwise(edges)
         if any(datum.start < high and datum.end > low for datum in wanted)
     ]
     data = tuple(
@@ -270,6 +274,7 @@ def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     return "".join(sentence.text[low:high] for low, high in kept).strip(), data
 
 
+@lru_cache(maxsize=4_096)
 def _bare(datum: KeyDatum, sentence: str) -> str:
     """``datum`` as written, with the word before it where it would not be understood alone ("in May")."""
     if any((other.kind, other.value) == (datum.kind, datum.value) for other in extract(datum.text)):
