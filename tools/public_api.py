@@ -19,16 +19,16 @@ MODULES = ("wellkept", "wellkept.testing", "wellkept.models", "wellkept.formats"
 
 def main() -> int:
     """Write or check the file."""
-    text = json.dumps(public_api(), indent=1, ensure_ascii=False) + "\n"
     if "--check" in sys.argv:
-        return int(FILE.read_text(encoding="utf-8") != text)
-    FILE.write_text(text, encoding="utf-8")
+        return int(FILE.read_text(encoding="utf-8") != text())
+    FILE.write_text(text(), encoding="utf-8")
     return 0
 
 
-def public_api() -> dict[str, dict[str, Any]]:
-    """Module → name → signature, or the members of a class with theirs."""
-    return {name: _module(importlib.import_module(name)) for name in MODULES}
+def text() -> str:
+    """Module → name → signature, or the members of a class with theirs, as JSON."""
+    found = {name: _module(importlib.import_module(name)) for name in MODULES}
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def _module(module: Any) -> dict[str, Any]:
