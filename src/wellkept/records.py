@@ -7,13 +7,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from wellkept.errors import InvalidInput
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobile", "email"]
 
 
 def plain(value: Any) -> Any:
@@ -298,7 +299,7 @@ class Policy(Record):
     max_memories: int = 3
     daily_tokens: int | None = 2_000_000
     time_zone: str = "UTC"
-    redaction: tuple[str, ...] = ()
+    redaction: tuple[Secret, ...] = ()
     durability: Literal["full", "normal"] = "full"
     debug_trace: int = 0
 
@@ -324,6 +325,11 @@ class Policy(Record):
             )
         if self.durability not in ("full", "normal"):
             raise InvalidInput(f"Policy.durability is {self.durability!r}; choose 'full' or 'normal'.")
+        for kind in self.redaction:
+            if kind not in get_args(Secret):
+                raise InvalidInput(
+                    f"Policy.redaction has {kind!r}; choose from: {', '.join(get_args(Secret))}."
+                )
         try:
             ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError) as error:

@@ -1,7 +1,8 @@
 """Compresses: turns what has left the window into a rolling summary, checked in code.
 
-A summary is a view on events. Each compaction summarises only the new range, and code merges it with what was there, so that the work
-is linear in the conversation and nothing is paraphrased over and over. What a summary has no room for goes to the ledger.
+A summary is a view on events. Each compaction summarises only the new range, and code merges it with what was
+there, so that the work is linear in the conversation and nothing is paraphrased over and over. What a summary has
+no room for goes to the ledger.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from wellkept.policy.compress import (
 )
 from wellkept.policy.digest import Entry, digest, sentences
 from wellkept.policy.keydata import KeyDatum
-from wellkept.policy.language import name_of
+from wellkept.policy.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables, Uncovered
 
 SUMMARIZE = "summarize"
 EXTRACTIVE = "extractive"
 CHUNK_TOKENS = 4_000
+_LANGUAGES: dict[str | None, str] = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}
 PATIENCE = 3  # attempts of a model before the built-in summariser takes its place
 
 
@@ -147,7 +149,7 @@ def _model_notes(run: Run, topic: str, entries: list[Entry], topics: Sequence[st
     by_seq = key_data(entries)
     keys = [key for found in by_seq.values() for key in found]
     source = "\n".join(map(source_line, entries))
-    system, message = request(entries, keys, topics, name_of(source))
+    system, message = request(entries, keys, topics, _LANGUAGES.get(language(source), "as they are"))
     messages = [{"role": "user", "content": message}]
     tokens = max(256, run.core.tokenizer(source) * 2)
     for attempt in range(2):

@@ -304,10 +304,8 @@ def _clip_event(event: Event, room: int, count: Count) -> Event:
 
 def event_tokens(content: str | tuple[object, ...], speaker: str | None, count: Count) -> int:
     """Tokens that a message with this content takes in a context."""
-    if isinstance(content, str):
-        words = count(content)
-    else:
-        words = sum(_block_tokens(block, count) for block in content)
+    blocks = (Text(content),) if isinstance(content, str) else content
+    words = sum(_block_tokens(block, count) for block in blocks)
     return words + MESSAGE_TOKENS + (count(f"{speaker}: ") if speaker else 0)
 
 

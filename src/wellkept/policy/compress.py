@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wellkept.policy.assemble import Count, defuse
 from wellkept.policy.digest import Entry
 from wellkept.policy.keydata import KeyDatum, extract, missing
-from wellkept.policy.language import same_language
+from wellkept.policy.language import fits
 from wellkept.records import Record
 
 DEFAULT_TOPIC = "general"
@@ -78,7 +78,7 @@ def review(summary: str, source: str, keys: Sequence[KeyDatum], count: Count) ->
         return Review("the summary is empty")
     if _ECHO in summary:
         return Review("the summary repeats its instructions")
-    if not same_language(source, summary):
+    if not fits(summary, source):
         return Review("the summary is in another language than the conversation")
     size, limit = count(summary), max(SHORTEST, count(source))
     if size > limit:

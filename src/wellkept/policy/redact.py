@@ -9,29 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal, TypeAlias
 
 from wellkept.errors import InvalidInput
 from wellkept.policy.numbers import half_width
-from wellkept.records import Record
+from wellkept.records import Block, Content, Record, Secret, Text, ToolCall, ToolResult
 
-Kind: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobile", "email"]
-KINDS: tuple[Kind, ...] = ("id_card", "bank_card", "api_key", "password", "mobile", "email")
-DEFAULT: tuple[Kind, ...] = ("id_card", "bank_card", "api_key", "password")
+KINDS: tuple[Secret, ...] = ("id_card", "bank_card", "api_key", "password", "mobile", "email")
+DEFAULT: tuple[Secret, ...] = ("id_card", "bank_card", "api_key", "password")
 
 
 @dataclass(frozen=True, slots=True)
 class Masked(Record):
     """What was masked: its kind and its place in the text before masking, never the secret itself."""
 
-    kind: Kind
+    kind: Secret
     start: int
     end: int
 
 
-def redact(text: str, kinds: Iterable[Kind] = DEFAULT) -> tuple[str, tuple[Masked, ...]]:
+def redact(text: str, kinds: Iterable[Secret] = DEFAULT) -> tuple[str, tuple[Masked, ...]]:
     """``text`` with each secret of ``kinds`` replaced by ``[redacted:kind]``, and a list of what was masked.
 
     Full-width digits are read as digits, and Chinese may stand right beside a number. Masking twice changes
@@ -55,6 +53,24 @@ def redact(text: str, kinds: Iterable[Kind] = DEFAULT) -> tuple[str, tuple[Maske
             masked.append(mask)
             place = mask.end
     return "".join([*pieces, text[place:]]), tuple(masked)
+
+
+def redact_content(content: Content, kinds: Iterable[Secret]) -> Content:
+    """``content`` with the secrets masked in all that a person or a tool wrote; thinking is signed and stays."""
+    chosen = tuple(kinds)
+    if isinstance(content, str):
+        return redact(content, chosen)[0]
+    return tuple(_redact_block(block, chosen) for block in content)
+
+
+def _redact_block(block: Block, kinds: tuple[Secret, ...]) -> Block:
+    if isinstance(block, Text):
+        return replace(block, text=redact(block.text, kinds)[0])
+    if isinstance(block, ToolCall):
+        return replace(block, arguments=redact(block.arguments, kinds)[0])
+    if isinstance(block, ToolResult):
+        return replace(block, content=redact_content(block.content, kinds))
+    return block
 
 
 # ── numbers with a check digit ───────────────────────────────────────────────────────────────────────
@@ -191,7 +207,7 @@ def _emails(text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in _EMAIL.finditer(text))
 
 
-_FINDERS: dict[Kind, Callable[[str], Iterator[tuple[int, int]]]] = {
+_FINDERS: dict[Secret, Callable[[str], Iterator[tuple[int, int]]]] = {
     "id_card": _id_cards,
     "bank_card": _bank_cards,
     "api_key": _api_keys,

@@ -63,7 +63,9 @@ class Events:
         self._db = connection
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
-        names = [place if new.idempotency_key is None else new.idempotency_key for place, new in enumerate(events)]
+        names = [
+            place if new.idempotency_key is None else new.idempotency_key for place, new in enumerate(events)
+        ]
         stored: dict[int | str, Event] = {}
         fresh: dict[int | str, NewEvent] = {}
         for name, new in zip(names, events, strict=True):
