@@ -64,7 +64,10 @@ def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> 
 
 def read(text: str, asked: Question, worth: Mapping[str, float]) -> dict[str, float]:
     """The factors that need the text. ``worth``: the weight of each token of the question, all together 1."""
-    factors = {"sentence": 1 + SENTENCE * _best_sentence(text, worth), "asking": 1 - ASKING * question.share_asked(text)}
+    factors = {
+        "sentence": 1 + SENTENCE * _best_sentence(text, worth),
+        "asking": 1 - ASKING * question.share_asked(text),
+    }
     if asked.about_time and question.tells_time(text):
         factors["time"] = TELLS_TIME
     return {reason: factor for reason, factor in factors.items() if factor != 1.0}
@@ -78,6 +81,9 @@ def _near(ts: int, window: Window) -> float:
 
 def _best_sentence(text: str, worth: Mapping[str, float]) -> float:
     return max(
-        (sum(worth.get(token, 0.0) for token in set(words.index_tokens(part))) for part in words.sentences(text)),
+        (
+            sum(worth.get(token, 0.0) for token in set(words.index_tokens(part)))
+            for part in words.sentences(text)
+        ),
         default=0.0,
     )

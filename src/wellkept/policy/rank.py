@@ -184,7 +184,8 @@ def _score(parts: Mapping[str, float], factors: Mapping[str, float]) -> float:
 def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
     """The share of each term in what the question says; rare terms have more of it."""
     weights = {
-        term: weight * bm25.idf(documents, len(postings.get(term, ()))) for term, weight in asked.terms.items()
+        term: weight * bm25.idf(documents, len(postings.get(term, ())))
+        for term, weight in asked.terms.items()
     }
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
@@ -193,7 +194,9 @@ def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -
 def _held(key: int, worth: Mapping[Term, float], postings: Mapping[Term, Postings]) -> float:
     """The share of the question that the message ``key`` and the ones beside it hold."""
     return sum(
-        share for term, share in worth.items() if any(near in postings.get(term, ()) for near in (key - 1, key, key + 1))
+        share
+        for term, share in worth.items()
+        if any(near in postings.get(term, ()) for near in (key - 1, key, key + 1))
     )
 
 
