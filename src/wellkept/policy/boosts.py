@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,10 +25,10 @@ AROUND_DAYS = 7.0
 TELLS_TIME = 1.3
 """For a text with time words when the question asks for a time."""
 
-ASKING = 0.25
+ASKING = 0.2
 """Taken from a text that is all questions; in proportion from one that is so in part."""
 
-SENTENCE = 0.5
+SENTENCE = 0.6
 """Added to a text that has all that the question says in one sentence; in proportion where it has a part of it."""
 
 _DAY = 86_400_000
@@ -63,17 +63,16 @@ def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> 
 
 
 def read(
-    text: str, sentences: Sequence[Collection[str]], asked: Question, worth: Mapping[str, float]
+    sentences: Mapping[str, Collection[str]], asked: Question, worth: Mapping[str, float]
 ) -> dict[str, float]:
-    """The factors that need the text.
+    """The factors that need the text: its sentences with the tokens of each.
 
-    Args:
-        sentences: the tokens of each sentence of ``text``.
-        worth: the weight of each token of the question, all together 1.
+    ``worth`` is the weight of each token of the question, all together 1.
     """
-    best = max((sum(worth[token] for token in worth if token in tokens) for tokens in sentences), default=0.0)
-    factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * question.share_asked(text)}
-    if asked.about_time and question.tells_time(text):
+    best = max((sum(worth[token] for token in worth if token in said) for said in sentences.values()), default=0.0)
+    asking = question.share_asked(sentences)
+    factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * asking}
+    if asked.about_time and any(map(question.tells_time, sentences)):
         factors["time"] = TELLS_TIME
     return factors
 

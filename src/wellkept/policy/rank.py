@@ -24,10 +24,10 @@ from wellkept.policy.question import Question
 from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
 
-SHORTLIST = 30
+SHORTLIST = 20
 """So many texts are read to put the best in order; more when more results are asked for."""
 
-CLIP = 2000
+CLIP = 1000
 """Characters read of each of them."""
 
 
@@ -126,10 +126,10 @@ def _read(
     worth = _worth(asked, pool.postings, index.documents)
     by_token = {term.text: share for term, share in worth.items() if not term.prefix}
     for key, text in index.texts(known.keys()).items():
-        text = text[:CLIP]
-        sentences = [frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text)]
+        said = words.sentences(text[:CLIP])
+        sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in said}
         parts = pool.parts_of(key)
-        factors = {**known[key], **boosts.read(text, sentences, asked, by_token)}
+        factors = {**known[key], **boosts.read(sentences, asked, by_token)}
         found = Found(
             key=key,
             score=sum(parts.values()) * math.prod(factors.values()),
@@ -137,7 +137,7 @@ def _read(
             parts={**parts, **factors},
             around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
         )
-        yield found, frozenset().union(*sentences)
+        yield found, frozenset().union(*sentences.values())
 
 
 def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
