@@ -61,11 +61,11 @@ def phrases(text: str) -> Iterator[Phrase]:
     group: list[Word] = []
     for word in words(text):
         if group and not _joins(group, word, text[group[-1].end : word.start]):
-            yield _phrase(group)
+            yield _phrase(text, group)
             group = []
         group.append(word)
     if group:
-        yield _phrase(group)
+        yield _phrase(text, group)
 
 
 def _joins(group: list[Word], word: Word, gap: str) -> bool:
@@ -73,12 +73,15 @@ def _joins(group: list[Word], word: Word, gap: str) -> bool:
     return word.kind not in kinds and len(gap) <= 8 and _GAP.fullmatch(gap) is not None
 
 
-def _phrase(group: list[Word]) -> Phrase:
+def _phrase(text: str, group: list[Word]) -> Phrase:
     by_kind = {word.kind: word.value for word in group}
     day, _, part = (by_kind.get("date") or by_kind.get("weekday") or "").partition("T")
     part = by_kind.get("part") or (f"T{part}" if part else "")
     clock = half_of_day(by_kind["clock"], part) if "clock" in by_kind else part
-    return Phrase(group[0].start, group[-1].end, day, clock, tuple(group))
+    start, end = group[0].start, group[-1].end
+    if text[end : end + 1] in (")", "）") and re.search(r"[(（][^)）]*$", text[start:end]):
+        end += 1
+    return Phrase(start, end, day, clock, tuple(group))
 
 
 def half_of_day(clock: str, part: str) -> str:

@@ -310,7 +310,7 @@ def _bare(datum: KeyDatum, sentence: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _day(datum: KeyDatum, said: str) -> str:
-    """The day that a relative ``datum`` means, behind an equals sign; "" where it needs none or none is known."""
+    """The day that a relative ``datum`` means, behind an equals sign; "" where there is none to tell."""
     reference = parse(said, "UTC") if said and _relative(datum) else None
     try:
         return f" = {absolute(datum.value, reference, 'UTC')}" if reference else ""

@@ -101,9 +101,9 @@ def _blanked(text: str, spans: list[Span]) -> str:
 _ID = re.compile(
     r"(?P<url>https?://[^\s<>\"'，。；、）)」》\u4e00-\u9fff]+)"
     r"|(?P<mail>(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9][\w-]{0,62}(?:\.[A-Za-z][\w-]{0,62})+)"
-    r"|(?P<phone>(?<![\d.])(?:\+86[\s-]?)?1[3-9]\d(?:[\s-]?\d{4}){2}(?!\d)|(?<!\d)0\d{2,3}-\d{7,8}(?!\d)"
-    r"|\+\d{1,3}(?:[\s-]\d{2,4}){2,4}(?!\d)|(?<!\d)\(?\d{3}\)?[\s-]\d{3}-\d{4}(?!\d))"
-    r"|(?P<code>`[^`\n]{1,80}`|(?<!\w)[A-Za-z]\w*_\w+|(?<!\w)[a-z]+[A-Z]\w+|(?<![\w/.])[\w/.-]{1,80}"
+    r"|(?P<phone>(?<![\d.])(?:\+86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d)|(?<!\d)0\d{2,3}-\d{7,8}(?!\d)"
+    r"|\+\d{1,3}(?:[ -]\d{2,4}){2,4}(?!\d)|(?<!\d)\(?\d{3}\)?[ -]\d{3}-\d{4}(?!\d))"
+    r"|(?P<code>`(?=[^`\n]{0,80}[A-Za-z])[^`\n]{1,80}`|(?<!\w)[A-Za-z]\w*_\w+|(?<!\w)[a-z]+[A-Z]\w+|(?<![\w/.])[\w/.-]{1,80}"
     r"\.(?:py|js|ts|md|txt|json|csv|pdf|docx?|xlsx?|html|css|java|go|rs|sh|ya?ml|toml|sql|png|jpg|zip)(?!\w))"
     r"|(?P<version>(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){2,6}(?:-[\w.]{1,40})?"
     r"|(?<!\w)v\d{1,9}(?:\.\d{1,9})?(?!\w))"
@@ -134,7 +134,8 @@ def _dates(text: str, reference: datetime | None, zone: str) -> Iterator[Span]:
         times = [word for word in phrase.words if timed and word.kind in ("clock", "part")]
         days = [word for word in phrase.words if word not in times]
         if phrase.date:
-            yield "date", days[0].start, days[-1].end, _absolute(phrase.date, reference, zone)
+            end = days[-1].end if times else phrase.end
+            yield "date", days[0].start, end, _absolute(phrase.date, reference, zone)
         if times:
             yield "time", times[0].start, times[-1].end, phrase.clock
 
