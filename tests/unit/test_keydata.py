@@ -93,6 +93,13 @@ def test_with_a_reference_relative_dates_become_absolute() -> None:
     ]
 
 
+def test_an_open_date_is_the_last_or_the_coming_one() -> None:
+    reference = datetime(2024, 6, 12, tzinfo=timezone.utc)
+    (last,) = extract("周五", reference=reference)
+    (coming,) = extract("周五", reference=reference, prefer="future")
+    assert (last.value, coming.value) == ("2024-06-07", "2024-06-14")
+
+
 def test_a_naive_reference_is_refused() -> None:
     with pytest.raises(InvalidInput, match="aware"):
         extract("昨天", reference=datetime(2024, 6, 12))  # noqa: DTZ001

@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
 from wellkept.policy.datewords import Word, words
-from wellkept.policy.moments import Prefer, absolute, at_clock, resolve, zone_of
+from wellkept.policy.moments import Prefer, absolute, at_clock, local_time, resolve, zone_of
 from wellkept.records import Record
 
 __all__ = ["Phrase", "Prefer", "Span", "absolute", "find", "half_of_day", "parse", "phrases", "resolve"]
@@ -38,7 +38,8 @@ class Span(Record):
         start, end: where it stands in the text, in characters.
         kind: "date", "time" (of the day of reference), "datetime", or "range" (of two moments, or open).
         since, until: the interval, half-open and aware; None where a range is open ("before March").
-        granularity: "minute", "hour", "part" (of a day), "day", "week", "month", "season", "year" or "range".
+        granularity: "minute", "hour", "part" (of a day), "day", "week", "month", "season", "year",
+            "weekend" or "range".
         value: the words in the notation of ``datewords``.
     """
 
@@ -104,12 +105,11 @@ def half_of_day(clock: str, part: str) -> str:
 # ── what callers ask ─────────────────────────────────────────────────────────────────────────────────
 
 _TO = re.compile(r"\s*(?:到|至|~|～|-|–|—|to|until|till|through|and)\s*", re.IGNORECASE)
-_SINCE = re.compile(r"\b(?:since|ever since)\s*$|自从?$|从$", re.IGNORECASE)
-_SINCE_AFTER = re.compile(r"\s*(?:以来|以來|开始|開始|起)")
-_BEFORE = re.compile(r"\bbefore\s*$", re.IGNORECASE)
-_BEFORE_AFTER = re.compile(r"\s*(?:之前|以前)")
-_AFTER = re.compile(r"\bafter\s*$", re.IGNORECASE)
-_AFTER_AFTER = re.compile(r"\s*(?:之后|以后|之後|以後)")
+_BETWEEN = re.compile(r"\bbetween\s*$", re.IGNORECASE)
+# What makes a range open: in front of the date (English, 自从), or behind it (Chinese).
+_SINCE = re.compile(r"\bsince\s*$|自从?$|从$", re.IGNORECASE), re.compile(r"\s*(?:以来|以來|开始|開始|起)")
+_BEFORE = re.compile(r"\bbefore\s*$", re.IGNORECASE), re.compile(r"\s*(?:之前|以前)")
+_AFTER = re.compile(r"\bafter\s*$", re.IGNORECASE), re.compile(r"\s*(?:之后|以后|之後|以後)")
 
 
 def find(text: str, reference: datetime, zone: str, *, prefer: Prefer = "past") -> tuple[Span, ...]:
@@ -120,6 +120,7 @@ def find(text: str, reference: datetime, zone: str, *, prefer: Prefer = "past") 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
     """
+    local_time(reference, zone)
     spans: list[Span] = []
     for phrase in phrases(text):
         span = _span(phrase, reference, zone, prefer)
@@ -143,36 +144,33 @@ def _span(phrase: Phrase, reference: datetime, zone: str, prefer: Prefer) -> Spa
 
 
 def _range(text: str, first: Span, last: Span, phrase: Phrase, zone: str) -> Span | None:
-    gap = text[first.end : last.start]
-    if len(gap) > 10 or not _TO.fullmatch(gap) or first.since is None:
+    """Both as one, where the text says "from … to …"; the end is then seen from the beginning."""
+    if first.since is None or not _connected(text, first, last):
         return None
-    if gap.strip().lower() == "and" and not re.search(
-        r"(?i)\bbetween\s*$", text[max(0, first.start - 10) : first.start]
-    ):
+    until = last.until
+    if until is None or until <= first.since or (first.kind == "datetime" and not phrase.date):
+        later = _span(phrase, first.since, zone, "future")
+        until = later.until if later else None
+    if until is None or until <= first.since:
         return None
-    if last.until is None or last.until <= first.since or (first.kind == "datetime" and not phrase.date):
-        value = phrase.date + phrase.clock
-        try:
-            _, until, _ = resolve(value, first.since, zone, prefer="future")
-        except OverflowError:
-            return None
-    else:
-        until = last.until
     value = f"{first.value}..{last.value}"
-    return (
-        Span(first.start, last.end, "range", first.since, until, "range", value)
-        if until > first.since
-        else None
-    )
+    return Span(first.start, last.end, "range", first.since, until, "range", value)
+
+
+def _connected(text: str, first: Span, last: Span) -> bool:
+    gap = text[first.end : last.start]
+    if len(gap) > 10 or not _TO.fullmatch(gap):
+        return False
+    return gap.strip().lower() != "and" or bool(_BETWEEN.search(text[max(0, first.start - 10) : first.start]))
 
 
 def _opened(text: str, span: Span) -> Span:
     before, after = text[max(0, span.start - 12) : span.start], text[span.end : span.end + 3]
-    if _SINCE.search(before) or _SINCE_AFTER.match(after):
+    if _SINCE[0].search(before) or _SINCE[1].match(after):
         since, until = span.since, None
-    elif _BEFORE.search(before) or _BEFORE_AFTER.match(after):
+    elif _BEFORE[0].search(before) or _BEFORE[1].match(after):
         since, until = None, span.since
-    elif _AFTER.search(before) or _AFTER_AFTER.match(after):
+    elif _AFTER[0].search(before) or _AFTER[1].match(after):
         since, until = span.until, None
     else:
         return span

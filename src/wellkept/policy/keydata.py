@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal, TypeAlias
 
 from wellkept.policy import dates, names, numbers
@@ -40,21 +41,29 @@ class KeyDatum(Record):
 Span: TypeAlias = tuple[Kind, int, int, str]
 
 
-def extract(text: str, *, reference: datetime | None = None, zone: str = "UTC") -> tuple[KeyDatum, ...]:
+def extract(
+    text: str,
+    *,
+    reference: datetime | None = None,
+    zone: str = "UTC",
+    prefer: dates.Prefer = "past",
+) -> tuple[KeyDatum, ...]:
     """The key data of ``text`` in order of their place.
 
     No digit is overlooked, nor any Chinese numeral outside ``numbers.NOT_NUMBERS`` and the articles 一 and
     "one"; a digit of a date, a time or an id is no number as well. Takes time linear in the text.
 
     Args:
-        reference: when it was said (aware). With it, relative dates become absolute: 下周三 is
-        ``2024-06-19``. zone: IANA time zone of who said it; used with ``reference`` only.
+        reference: when it was said (aware). With it, relative dates become absolute: 下周三 is "2024-06-19".
+        zone: IANA time zone of who said it; used with ``reference`` only.
+        prefer: with ``reference``, whether an open date (周三, "in March") is the last such or the coming one.
 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
     """
     folded = numbers.half_width(text)
-    fixed = _apart([*_dates(folded, reference, zone), *_ids(folded)])
+    day_of = partial(_absolute, reference=reference, zone=zone, prefer=prefer) if reference else str
+    fixed = _apart([*_dates(folded, day_of), *_ids(folded)])
     spans = [*fixed, *_quantities(_blanked(folded, fixed)), *_clauses(text)]
     spans += _beside(_apart(list(_names(text))), fixed)
     spans.sort(key=lambda span: (span[1], span[2], span[0]))
@@ -128,23 +137,21 @@ def _ids(text: str) -> Iterator[Span]:
         yield "id", start, start + len(written), value
 
 
-def _dates(text: str, reference: datetime | None, zone: str) -> Iterator[Span]:
+def _dates(text: str, day_of: Callable[[str], str]) -> Iterator[Span]:
     for phrase in dates.phrases(text):
         timed = any(word.kind == "clock" for word in phrase.words)
         times = [word for word in phrase.words if timed and word.kind in ("clock", "part")]
         days = [word for word in phrase.words if word not in times]
         if phrase.date:
             end = days[-1].end if times else phrase.end
-            yield "date", days[0].start, end, _absolute(phrase.date, reference, zone)
+            yield "date", days[0].start, end, day_of(phrase.date)
         if times:
             yield "time", times[0].start, times[-1].end, phrase.clock
 
 
-def _absolute(value: str, reference: datetime | None, zone: str) -> str:
-    if reference is None:
-        return value
+def _absolute(value: str, *, reference: datetime, zone: str, prefer: dates.Prefer) -> str:
     try:
-        return dates.absolute(value, reference, zone)
+        return dates.absolute(value, reference, zone, prefer=prefer)
     except OverflowError:
         return value  # "9999 years ago" stays as it was said
 
