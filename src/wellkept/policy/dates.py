@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
+from datetime import date, datetime, time, tzinfo
 
 from wellkept.policy.datewords import Word, words
 from wellkept.policy.moments import Prefer, absolute, at_clock, local_time, resolve, zone_of
@@ -196,7 +195,7 @@ def parse(text: str, zone: str) -> datetime | None:
     return exact.replace(tzinfo=local) if exact.tzinfo is None else exact.astimezone(local)
 
 
-def _parse_words(text: str, zone: ZoneInfo) -> datetime | None:
+def _parse_words(text: str, zone: tzinfo) -> datetime | None:
     found = list(phrases(text))
     if len(found) != 1 or not _FULL_DATE.fullmatch(found[0].date):
         return None

@@ -54,9 +54,9 @@ def extract(
     "one"; a digit of a date, a time or an id is no number as well. Takes time linear in the text.
 
     Args:
-        reference: when it was said (aware). With it, relative dates become absolute: 下周三 is "2024-06-19".
+        reference: when it was said (aware). With it, relative dates become absolute ones.
         zone: IANA time zone of who said it; used with ``reference`` only.
-        prefer: with ``reference``, whether an open date (周三, "in March") is the last such or the coming one.
+        prefer: with ``reference``, whether an open date (周三, "in March") is the last or the coming one.
 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
@@ -170,23 +170,20 @@ def _names(text: str) -> Iterator[Span]:
 
 
 _CONSTRAINT = re.compile(
-    r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過"
-    r"|不得(?!不)|千万|(?<![区特个分级类告])别(?![的人墅])"
-    r"|不吃|不喝|过敏|過敏|忌口|忌|只能|不许|不許|务必|務必|一定要|不准|不含"
-    r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less"
-    r"|later) than|not allowed|forbidden"
-    r"|prohibited|required|only (?:if|when|after|before)|should(?: not|n['’]t)|avoid|without"
-    r"|(?:do not|don['’]t|does not|doesn['’]t|cannot|can['’]t)(?! (?:know|think|worry|wait"
-    r"|believe|remember|mind|even)))\b",
+    r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過|不得(?!不)|千万"
+    r"|(?<![区特个分级类告])别(?![的人墅])|不吃|不喝|过敏|過敏|忌口|忌|只能|不许|不許|务必|務必|一定要|不准|不含"
+    r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less|later) than|not allowed"
+    r"|forbidden|prohibited|required|only (?:if|when|after|before)|should(?: not|n['’]t)|avoid|without"
+    r"|(?:do not|don['’]t|does not|doesn['’]t|cannot|can['’]t)"
+    r"(?! (?:know|think|worry|wait|believe|remember|mind|even)))\b",
     re.IGNORECASE,
 )
 _TODO = re.compile(
     r"记得|記得|待办|待辦|需要|打算|计划|計劃|准备|準備|提醒|别忘|別忘|得去|约了|約了|预约|預約|截止"
-    r"|(?<![不只主重需想还還正快首概摘])要(?![是不么麼紧緊求素点點么])"
-    r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget"
-    r"|going to|plan(?:s|ning)? to"
-    r"|gotta|deadline|due|appointment|scheduled?|by (?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|by tomorrow|by the end)\b",
+    r"|(?<![不只主重需想还還正快首概摘])要(?![是不么麼紧緊求素点點])"
+    r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget|going to"
+    r"|plan(?:s|ning)? to|gotta|deadline|due|appointment|scheduled?|by tomorrow|by the end"
+    r"|by (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
 _CUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (("constraint", _CONSTRAINT), ("todo", _TODO))
@@ -224,7 +221,8 @@ def missing(
 ) -> tuple[KeyDatum, ...]:
     """Those of ``items`` that ``text`` does not say, by value; equal values are returned once.
 
-    "5 year" is said by 五岁, and by a 5 without any unit; 3:30 by 15:30; "June 30" by 2024年6月30日.
+    "5 year" is said by 五岁 and by a 5 without unit, a plain 5 by a 5 of anything; 3:30 by 15:30; "June 30" by
+    2024年6月30日, but not the other way round.
     Constraints and to-dos are said when three fifths of their words are.
 
     Raises:
@@ -288,7 +286,7 @@ def grams(text: str) -> set[str]:
 
 
 def _yearless(value: str) -> str:
-    """ "2024-06-30" as "--06-30", so that a day with its year says the same day without one."""
+    """``value`` without its year, so that 2024-06-30 says June 30."""
     match = re.fullmatch(r"(?:\d{4}|year[+-]\d+)[-/](\d\d(?:-\d\d)?)", value)
     return f"--{match[1]}" if match else value
 

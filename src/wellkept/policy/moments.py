@@ -65,13 +65,16 @@ def local_time(reference: datetime, zone: str) -> datetime:
 
 
 @lru_cache(maxsize=64)
-def zone_of(name: str) -> ZoneInfo:
+def zone_of(name: str) -> tzinfo:
     """The time zone of this IANA name; InvalidInput where there is none."""
+    if name == "UTC":
+        return timezone.utc  # also where the system has no time zone data
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
         raise InvalidInput(
-            f"time zone {name!r} is unknown: use an IANA name such as Asia/Shanghai"
+            f"time zone {name!r} is unknown: use an IANA name such as Asia/Shanghai; "
+            "a system without time zone data needs: pip install tzdata"
         ) from error
 
 
