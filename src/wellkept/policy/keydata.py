@@ -221,8 +221,8 @@ def missing(
 ) -> tuple[KeyDatum, ...]:
     """Those of ``items`` that ``text`` does not say, by value; equal values are returned once.
 
-    "5 year" is said by 五岁 and by a 5 without unit, a plain 5 by a 5 of anything; 3:30 by 15:30; "June 30" by
-    2024年6月30日, but not the other way round.
+    "5 year" is said by 五岁 and by a 5 without unit, a plain 5 by a 5 of anything; 3:30 by 15:30; "June 30"
+    by 2024年6月30日, but not the other way round.
     Constraints and to-dos are said when three fifths of their words are.
 
     Raises:
