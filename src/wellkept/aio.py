@@ -1,9 +1,11 @@
 """The async face: the same objects, each operation one hop to a worker thread.
 
-There is no second implementation. ``AsyncMemory`` stands before a ``Memory`` and hands out proxies: calling a method of a proxy runs the
-sync method in a thread and gives an awaitable. The stub ``aio.pyi`` gives each its signature; a test keeps both faces alike.
+There is no second implementation. ``AsyncMemory`` stands before a ``Memory`` and hands out proxies; calling
+a method of a proxy runs the sync method in a thread and gives an awaitable. The stub ``aio.pyi`` is
+generated from the sync signatures (``tools/async_stub.py``), and a test keeps both faces alike.
 
-A cancelled call is not torn: the thread finishes the transaction that it is in, so that a turn is stored whole or not at all.
+A cancelled call is not torn: the thread finishes the transaction that it is in, so that a turn is stored
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -16,18 +18,15 @@ from functools import partial
 from typing import Any
 
 from wellkept.jobs import JobList
-from wellkept.memory import Memory, UserMemory
-from wellkept.profile import Profile
-from wellkept.session import Session
+from wellkept.memory import Memory, MemoryReader, UserMemory, UserReader
+from wellkept.profile import Profile, ProfileReader
+from wellkept.session import Session, SessionReader
 
 THREADS = 8
 
-# Made without touching the store, so they need no thread: their calls do.
-_HANDLES = (JobList, Profile, UserMemory)
-
 
 class Proxy:
-    """An object whose methods run in a thread. What they return is proxied where it has methods that touch the store."""
+    """An object whose methods run in a thread."""
 
     def __init__(self, target: Any, pool: ThreadPoolExecutor) -> None:
         self._target = target
@@ -41,12 +40,44 @@ class Proxy:
             raise AttributeError(name)
         value = getattr(self._target, name)
         if not callable(value):
-            return _wrap(value, self._pool)
-        if _gives(value) in ("UserMemory", "JobList", "Profile"):
-            return lambda *args, **kwargs: _wrap(value(*args, **kwargs), self._pool)
-        if _gives(value).startswith("Iterator"):
+            return wrap(value, self._pool)
+        if gives(value) in HANDLES:
+            return lambda *args, **kwargs: wrap(value(*args, **kwargs), self._pool)
+        if gives(value).startswith("Iterator"):
             return partial(_stream, value, self._pool)
         return partial(_call, value, self._pool)
+
+
+class AsyncSessionReader(Proxy):
+    """``SessionReader`` for asyncio."""
+
+
+class AsyncSession(AsyncSessionReader):
+    """``Session`` for asyncio."""
+
+
+class AsyncUserReader(Proxy):
+    """``UserReader`` for asyncio."""
+
+
+class AsyncUserMemory(AsyncUserReader):
+    """``UserMemory`` for asyncio."""
+
+
+class AsyncProfileReader(Proxy):
+    """``ProfileReader`` for asyncio: ``await profile.get("user")``."""
+
+
+class AsyncProfile(AsyncProfileReader):
+    """``Profile`` for asyncio."""
+
+
+class AsyncJobList(Proxy):
+    """``JobList`` for asyncio."""
+
+
+class AsyncMemoryReader(Proxy):
+    """``MemoryReader`` for asyncio."""
 
 
 class AsyncMemory(Proxy):
@@ -70,9 +101,35 @@ class AsyncMemory(Proxy):
         self._pool.shutdown(wait=False)
 
 
+FACES: dict[type, type[Proxy]] = {
+    Session: AsyncSession,
+    SessionReader: AsyncSessionReader,
+    UserMemory: AsyncUserMemory,
+    UserReader: AsyncUserReader,
+    Profile: AsyncProfile,
+    ProfileReader: AsyncProfileReader,
+    JobList: AsyncJobList,
+    MemoryReader: AsyncMemoryReader,
+}
+
+# Made without touching the store, so that making them needs no thread and no await.
+HANDLES = {kind.__name__ for kind in (UserMemory, UserReader, Profile, ProfileReader, JobList, MemoryReader)}
+
+
+def wrap(value: Any, pool: ThreadPoolExecutor) -> Any:
+    """The async face of ``value`` where it has one."""
+    face = FACES.get(type(value))
+    return value if face is None else face(value, pool)
+
+
+def gives(method: Callable[..., Any]) -> str:
+    """The name of what a method returns, as its annotation says."""
+    return str(inspect.get_annotations(getattr(method, "__func__", method)).get("return", ""))
+
+
 async def _call(method: Callable[..., Any], pool: ThreadPoolExecutor, /, *args: Any, **kwargs: Any) -> Any:
-    future = asyncio.get_running_loop().run_in_executor(pool, partial(method, *args, **kwargs))
-    return _wrap(await future, pool)
+    work = partial(method, *args, **kwargs)
+    return wrap(await asyncio.get_running_loop().run_in_executor(pool, work), pool)
 
 
 async def _stream(
@@ -82,12 +139,3 @@ async def _stream(
     ended = object()
     while (item := await _call(next, pool, iterator, ended)) is not ended:
         yield item
-
-
-def _wrap(value: Any, pool: ThreadPoolExecutor) -> Any:
-    return Proxy(value, pool) if isinstance(value, (Session, *_HANDLES)) else value
-
-
-def _gives(method: Callable[..., Any]) -> str:
-    """The name of what a method returns, as its annotation says."""
-    return str(inspect.get_annotations(getattr(method, "__func__", method)).get("return", ""))

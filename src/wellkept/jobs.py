@@ -1,7 +1,8 @@
 """Runs the outbox: takes due jobs, hands them to their handlers, and records how each ended.
 
-A handler does the slow part outside any transaction and returns a function that stores the result; that function and the end of the job
-are one transaction, so a result is stored exactly once however often the process dies in between.
+A handler does the slow part outside any transaction and returns a function that stores the result; that
+function and the end of the job are one transaction, so a result is stored exactly once however often the
+process dies in between.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Finish: TypeAlias = Callable[[Tables], Outcome]
 Handler: TypeAlias = Callable[["Run"], Finish]
 
 
-class OverCeiling(Exception):  # noqa: N818
+class OverCeiling(Exception):
     """The namespace has spent its tokens of the day; the job waits for the next one."""
 
 
@@ -165,7 +166,8 @@ class Runner:
         )
 
     def _later(self, job: Job) -> int:
-        return self._core.now() + FIRST_DELAY_MS * 4 ** (job.attempts - 1)
+        delay: int = FIRST_DELAY_MS * 4 ** (job.attempts - 1)
+        return self._core.now() + delay
 
     def _tomorrow(self) -> int:
         now = self._core.clock().astimezone(timezone.utc)
@@ -182,7 +184,10 @@ class Runner:
 
     def wake_if_due(self) -> None:
         """Start the thread when an earlier process left work behind."""
-        if self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers))) <= self._core.now():
+        if (
+            self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers)))
+            <= self._core.now()
+        ):
             self.notify()
 
     def _start(self) -> None:
@@ -240,11 +245,13 @@ class JobList:
         return job
 
     def retry(self, id: int, *, namespace: str | None = None) -> Job:
-        """Let a failed or cancelled job run again, now. Raises NotFound; Conflict for a job in another state."""
+        """Let a failed or cancelled job run again, now. Raises NotFound; Conflict for a job in another
+        state."""
         return self._move(id, "ready", ("failed", "cancelled"), namespace)
 
     def cancel(self, id: int, *, namespace: str | None = None) -> Job:
-        """Keep a job from running, or its result from being stored. Raises NotFound; Conflict for one that has ended."""
+        """Keep a job from running, or its result from being stored. Raises NotFound; Conflict for one that
+        has ended."""
         return self._move(id, "cancelled", ("ready", "running"), namespace)
 
     def _move(self, id: int, state: JobState, allowed: Sequence[JobState], namespace: str | None) -> Job:

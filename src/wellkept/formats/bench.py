@@ -10,7 +10,7 @@ in whatever way they are written, as UTC where no zone stands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 from wellkept.errors import InvalidInput
@@ -76,7 +76,7 @@ def _entry(line: int, data: Mapping[str, Any]) -> Entry:
 
 
 def _date(text: str | None) -> datetime | None:
-    found = dates.parse(text, timezone.utc) if text else None
+    found = dates.parse(text, "UTC") if text else None
     if text and found is None:
         raise InvalidInput(f"'date' {text!r} cannot be read; write it as 2026-06-01 09:30")
     return found

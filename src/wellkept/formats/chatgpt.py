@@ -111,10 +111,10 @@ class _Branch:
         """What was left out; ``others``: messages in all branches together."""
         name = self._title or self._session
         if self._hidden:
-            yield Note(line=line, text=f"{name!r}: {self._hidden} hidden messages were left out")
+            yield Note(line=line, text=f"{name!r}: hidden messages left out: {self._hidden}")
         if others > self._seen:
             count = others - self._seen
-            yield Note(line=line, text=f"{name!r}: {count} messages on other branches were left out")
+            yield Note(line=line, text=f"{name!r}: messages on other branches left out: {count}")
 
     def _entry(self, line: int, message: Mapping[str, Any]) -> Entry:
         native = required(message, "id", str)

@@ -56,7 +56,7 @@ def _conversation(line: int, data: Any) -> Iterator[Item]:
     )
     if len(branch) < len(everything):
         count = len(everything) - len(branch)
-        yield Note(line=line, text=f"{title or session!r}: {count} messages on other branches were left out")
+        yield Note(line=line, text=f"{title or session!r}: messages on other branches left out: {count}")
 
 
 def _branch(messages: Sequence[Any], leaf: Any) -> Sequence[Any]:

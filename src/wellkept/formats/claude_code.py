@@ -56,7 +56,7 @@ class _Reader:
         yield from each(numbered, self._items)
         yield from self._flush()
         for what, count in sorted(self._left_out.items()):
-            yield Note(text=f"{count} lines were left out: {what}")
+            yield Note(text=f"lines left out, {what}: {count}")
 
     def _items(self, line: int, data: Any) -> Iterator[Item]:
         if not isinstance(data, dict):

@@ -1,12 +1,14 @@
 """Key data of a text, listed in code: what a summary must not lose and a fact must not invent.
 
-Times, dates, numbers, amounts, names, places, ids, constraints and to-dos, each with a value that is the same however
-it is written: 五岁, 5岁 and "five years" are ``5 year``; 6月30日 and "June 30" are ``--06-30`` (see ``datewords``).
+Times, dates, numbers, amounts, names, places, ids, constraints and to-dos, each with a value that is the
+same however it is written: 五岁, 5岁 and "five years" are ``5 year``; 6月30日 and "June 30" are ``--06-30``
+(see ``datewords``).
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,13 +24,17 @@ HARD: frozenset[Kind] = frozenset(("time", "date", "number", "amount"))
 
 @dataclass(frozen=True, slots=True)
 class KeyDatum(Record):
-    """One key datum: ``text`` as written at ``start`` to ``end``, ``value`` as compared."""
+    """One key datum: ``text`` as written at ``start`` to ``end``, ``value`` as compared.
+
+    ``said`` is the day it was said on, as the caller wrote it, where it stands apart from its text.
+    """
 
     kind: Kind
     text: str
     value: str
     start: int
     end: int
+    said: str = ""
 
 
 Span: TypeAlias = tuple[Kind, int, int, str]
@@ -37,20 +43,20 @@ Span: TypeAlias = tuple[Kind, int, int, str]
 def extract(text: str, *, reference: datetime | None = None, zone: str = "UTC") -> tuple[KeyDatum, ...]:
     """The key data of ``text`` in order of their place.
 
-    No digit is overlooked, nor any Chinese numeral outside ``numbers.NOT_NUMBERS`` and the articles 一 and "one";
-    a digit of a date, a time or an id is no number as well. Takes time linear in the text.
+    No digit is overlooked, nor any Chinese numeral outside ``numbers.NOT_NUMBERS`` and the articles 一 and
+    "one"; a digit of a date, a time or an id is no number as well. Takes time linear in the text.
 
     Args:
-        reference: when it was said (aware). With it, relative dates become absolute: 下周三 is ``2024-06-19``.
-        zone: IANA time zone of who said it; used with ``reference`` only.
+        reference: when it was said (aware). With it, relative dates become absolute: 下周三 is
+        ``2024-06-19``. zone: IANA time zone of who said it; used with ``reference`` only.
 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
     """
     folded = numbers.half_width(text)
     fixed = _apart([*_dates(folded, reference, zone), *_ids(folded)])
-    spans = [*_quantities(_blanked(folded, fixed)), *_clauses(text)]
-    spans += _apart([*fixed, *_names(text)])
+    spans = [*fixed, *_quantities(_blanked(folded, fixed)), *_clauses(text)]
+    spans += _beside(_apart(list(_names(text))), fixed)
     spans.sort(key=lambda span: (span[1], span[2], span[0]))
     return tuple(
         KeyDatum(kind, text[start:end], value or fold(folded[start:end]), start, end)
@@ -73,6 +79,15 @@ def _apart(spans: list[Span]) -> list[Span]:
     return kept
 
 
+def _beside(spans: list[Span], fixed: list[Span]) -> Iterator[Span]:
+    """Those of ``spans`` that overlap none of ``fixed``; both are in order and apart."""
+    ends = [span[2] for span in fixed]
+    for span in spans:
+        place = bisect_right(ends, span[1])
+        if place == len(fixed) or fixed[place][1] >= span[2]:
+            yield span
+
+
 def _blanked(text: str, spans: list[Span]) -> str:
     pieces, end = [], 0
     for _, start, stop, _ in spans:
@@ -90,7 +105,8 @@ _ID = re.compile(
     r"|\+\d{1,3}(?:[\s-]\d{2,4}){2,4}(?!\d)|(?<!\d)\(?\d{3}\)?[\s-]\d{3}-\d{4}(?!\d))"
     r"|(?P<code>`[^`\n]{1,80}`|(?<!\w)[A-Za-z]\w*_\w+|(?<!\w)[a-z]+[A-Z]\w+|(?<![\w/.])[\w/.-]{1,80}"
     r"\.(?:py|js|ts|md|txt|json|csv|pdf|docx?|xlsx?|html|css|java|go|rs|sh|ya?ml|toml|sql|png|jpg|zip)(?!\w))"
-    r"|(?P<version>(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){2,6}(?:-[\w.]{1,40})?|(?<!\w)v\d{1,9}(?:\.\d{1,9})?(?!\w))"
+    r"|(?P<version>(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){2,6}(?:-[\w.]{1,40})?"
+    r"|(?<!\w)v\d{1,9}(?:\.\d{1,9})?(?!\w))"
     r"|(?P<hex>(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])"
     r"|(?<!\w)(?=[0-9]{0,40}[a-f])(?=[a-f]{0,40}[0-9])[0-9a-f]{7,64}(?!\w))"
     r"|(?P<order>(?<![A-Za-z0-9_-])[A-Za-z]{1,12}[-#]?\d[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*|#\d+(?!\w)"
@@ -102,7 +118,7 @@ _CURRENCY = re.compile(r"(?:US|HK|NT|RMB|CNY|USD|EUR|GBP|HKD)\$?\d+", re.ASCII)
 
 def _ids(text: str) -> Iterator[Span]:
     for match in _ID.finditer(text):
-        start, end = match.span()
+        start = match.start()
         written = match[0].rstrip(".,;:!?")
         if _CURRENCY.fullmatch(written):
             continue
@@ -114,12 +130,13 @@ def _ids(text: str) -> Iterator[Span]:
 
 def _dates(text: str, reference: datetime | None, zone: str) -> Iterator[Span]:
     for phrase in dates.phrases(text):
-        clocks = [word for word in phrase.words if word.kind == "clock"]
-        days = [word for word in phrase.words if word.kind != "clock"]
+        timed = any(word.kind == "clock" for word in phrase.words)
+        times = [word for word in phrase.words if timed and word.kind in ("clock", "part")]
+        days = [word for word in phrase.words if word not in times]
         if phrase.date:
             yield "date", days[0].start, days[-1].end, _absolute(phrase.date, reference, zone)
-        for word in clocks:
-            yield "time", word.start, word.end, phrase.clock
+        if times:
+            yield "time", times[0].start, times[-1].end, phrase.clock
 
 
 def _absolute(value: str, reference: datetime | None, zone: str) -> str:
@@ -145,18 +162,23 @@ def _names(text: str) -> Iterator[Span]:
 
 
 _CONSTRAINT = re.compile(
-    r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過|不得(?!不)|千万|(?<![区特个分级类告])别(?![的人墅])"
+    r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過"
+    r"|不得(?!不)|千万|(?<![区特个分级类告])别(?![的人墅])"
     r"|不吃|不喝|过敏|過敏|忌口|忌|只能|不许|不許|务必|務必|一定要|不准|不含"
-    r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less|later) than|not allowed|forbidden"
+    r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less"
+    r"|later) than|not allowed|forbidden"
     r"|prohibited|required|only (?:if|when|after|before)|should(?: not|n['’]t)|avoid|without"
-    r"|(?:do not|don['’]t|does not|doesn['’]t|cannot|can['’]t)(?! (?:know|think|worry|wait|believe|remember|mind|even)))\b",
+    r"|(?:do not|don['’]t|does not|doesn['’]t|cannot|can['’]t)(?! (?:know|think|worry|wait"
+    r"|believe|remember|mind|even)))\b",
     re.IGNORECASE,
 )
 _TODO = re.compile(
     r"记得|記得|待办|待辦|需要|打算|计划|計劃|准备|準備|提醒|别忘|別忘|得去|约了|約了|预约|預約|截止"
     r"|(?<![不只主重需想还還正快首概摘])要(?![是不么麼紧緊求素点點么])"
-    r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget|going to|plan(?:s|ning)? to"
-    r"|gotta|deadline|due|appointment|scheduled?|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by tomorrow|by the end)\b",
+    r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget"
+    r"|going to|plan(?:s|ning)? to"
+    r"|gotta|deadline|due|appointment|scheduled?|by (?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|by tomorrow|by the end)\b",
     re.IGNORECASE,
 )
 _CUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (("constraint", _CONSTRAINT), ("todo", _TODO))
@@ -194,8 +216,8 @@ def missing(
 ) -> tuple[KeyDatum, ...]:
     """Those of ``items`` that ``text`` does not say, by value; equal values are returned once.
 
-    "5 year" is said by 五岁, and by a 5 without any unit; 3:30 by 15:30; "June 30" by 2024年6月30日. Constraints and
-    to-dos are said when three fifths of their words are.
+    "5 year" is said by 五岁, and by a 5 without any unit; 3:30 by 15:30; "June 30" by 2024年6月30日.
+    Constraints and to-dos are said when three fifths of their words are.
 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.

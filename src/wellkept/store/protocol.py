@@ -1,7 +1,8 @@
 """What a store must offer: two verbs, ``read`` and ``write``, and inside them one object a noun.
 
-``store.write(work)`` calls ``work(tables)`` in one transaction and returns when it is durable; ``work`` may be run again after a
-conflict and must therefore do nothing but use the tables. Each method names a scope, or a ``SessionRef`` that was opened with one.
+``store.write(work)`` calls ``work(tables)`` in one transaction and returns when it is durable; ``work`` may
+be run again after a conflict and must therefore do nothing but use the tables. Each method names a scope, or
+a ``SessionRef`` that was opened with one.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class Sessions(Protocol):
         """Every scope that has sessions, for tools that walk the whole store."""
 
     def list(self, scope: Scope, *, limit: int, before: str | None = None) -> list[SessionInfo]:
-        """Sessions of the scope, last active first; ``before`` is the id that the previous page ended with."""
+        """Sessions of the scope, last active first; ``before`` is the id that the previous page ended
+        with."""
 
     def rename(self, ref: SessionRef, title: str) -> bool:
         """Whether it was there to be renamed."""
@@ -106,7 +108,8 @@ class Events(Protocol):
     """The transcript."""
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
-        """Append in order; an event whose idempotency key is known is not stored again, the stored one comes back.
+        """Append in order; an event whose idempotency key is known is not stored again, the stored one comes
+        back.
 
         Raises NotFound when the session is gone, Conflict when a known key comes with other content.
         """
@@ -156,7 +159,8 @@ class Jobs(Protocol):
         at: int,
         once: str | None = None,
     ) -> int | None:
-        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is added."""
+        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is
+        added."""
 
     def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
         """The next due job, taken for ``lease`` ms; jobs whose lease ran out are due again."""
@@ -174,7 +178,8 @@ class Jobs(Protocol):
         result: Mapping[str, Any] | None = None,
         run_at: int | None = None,
     ) -> bool:
-        """Set where a running job stands and book its tokens on ``day``; False when this attempt no longer holds it."""
+        """Set where a running job stands and book its tokens on ``day``; False when this attempt no longer
+        holds it."""
 
     def spent(self, namespace: str, day: str) -> int:
         """Tokens that jobs of the namespace spent on that day."""
@@ -206,7 +211,8 @@ class Jobs(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncovered(Record):
-    """What has left the recent window and no summary covers: the seqs (``first`` to ``last``), how many and how large."""
+    """What has left the recent window and no summary covers: the seqs (``first`` to ``last``), how many and
+    how large."""
 
     first: int
     last: int
@@ -215,16 +221,21 @@ class Uncovered(Record):
 
 
 class Summaries(Protocol):
-    """The rolling digests of a session, with every version, and the ledger of key data that they had no room for."""
+    """The rolling digests of a session, with every version, and the ledger of key data that they had no room
+    for."""
 
     def uncovered(self, ref: SessionRef, turns: int) -> Uncovered:
         """What stands before the newest ``turns`` turns and is not covered."""
 
-    def add(self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int) -> bool:
-        """Store a new version and move the coverage to its end; False when the coverage is no longer ``expected``."""
+    def add(
+        self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int
+    ) -> bool:
+        """Store a new version and move the coverage to its end; False when the coverage is no longer
+        ``expected``."""
 
     def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
-        """The newest summary of each topic, as it was when ``upto`` was the newest seq; topics in order of their first version."""
+        """The newest summary of each topic, as it was when ``upto`` was the newest seq; topics in order of
+        their first version."""
 
     def versions(self, ref: SessionRef) -> list[Summary]:
         """All of them, oldest first."""
@@ -233,7 +244,8 @@ class Summaries(Protocol):
         """The ledger, oldest first."""
 
     def drop(self, ref: SessionRef, seq: int) -> int:
-        """Remove each version and ledger line that was made from events of ``seq`` or later; how many versions."""
+        """Remove each version and ledger line that was made from events of ``seq`` or later; how many
+        versions."""
 
 
 class Tables(Protocol):

@@ -32,7 +32,8 @@ class SqliteTables:
 
 
 class SqliteStore:
-    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing folders are not."""
+    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing
+    folders are not."""
 
     def __init__(self, path: str, *, durability: Durability = "full", read_only: bool = False) -> None:
         self.location = path

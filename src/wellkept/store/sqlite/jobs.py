@@ -13,8 +13,8 @@ from wellkept.store.protocol import Job, JobState, SessionRef
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load
 
 ADD = """
-    INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?, 'ready', ?, ?, ?)
-    ON CONFLICT DO NOTHING RETURNING key
+    INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?,
+    'ready', ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
 """
 # A running job's run_at is the end of its lease: one that died is due again without anybody looking for it.
 CLAIM = """
@@ -25,13 +25,15 @@ CLAIM = """
 """
 FINISH = """
     UPDATE jobs SET state = ?2, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END, last_error = ?4,
-        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at), once = NULL
+        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at), once =
+        NULL
     WHERE key = ?1 AND state = 'running' AND attempts = ?9
 """
 BOOK = """
     INSERT INTO spend (scope, day, kind, calls, input_tokens, output_tokens)
     SELECT scope, ?2, kind, ?3, ?4, ?5 FROM jobs WHERE key = ?1
-    ON CONFLICT DO UPDATE SET calls = calls + ?3, input_tokens = input_tokens + ?4, output_tokens = output_tokens + ?5
+    ON CONFLICT DO UPDATE SET calls = calls + ?3, input_tokens = input_tokens + ?4, output_tokens =
+    output_tokens + ?5
 """
 SPENT = """
     SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM spend JOIN scopes c ON c.key = scope
@@ -42,7 +44,8 @@ SPEND = """
     WHERE c.namespace = ?1 AND (?2 IS NULL OR day >= ?2) ORDER BY day, c.user, kind
 """
 _SELECT = """
-    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.run_at, j.created, j.finished,
+    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.run_at, j.created,
+    j.finished,
         j.last_error, j.raw_reply, j.usage, j.result
     FROM jobs j JOIN scopes c ON c.key = j.scope LEFT JOIN sessions s ON s.key = j.session
 """
@@ -52,12 +55,13 @@ LIST = f"""{_SELECT}
     AND (?4 IS NULL OR j.kind = ?4) AND (?5 IS NULL OR j.key < ?5) ORDER BY j.key DESC LIMIT ?6
 """
 NEXT_DUE = """
-    SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?)) ORDER BY run_at LIMIT 1
+    SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
+    ORDER BY run_at LIMIT 1
 """
 _NEVER = 1 << 62
 SET_STATE = """
-    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END
-    WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
+    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3
+    END WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
 """
 
 
@@ -150,8 +154,8 @@ class Jobs:
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    (key, kind, namespace, user, session, payload, state, attempts, run_at, created, finished, error, raw, usage,
-     result) = row  # fmt: skip
+    key, kind, namespace, user, session, payload, state, attempts, *rest = row
+    run_at, created, finished, error, raw, usage, result = rest
     return Job(
         id=key,
         kind=kind,

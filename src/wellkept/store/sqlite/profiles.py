@@ -13,7 +13,9 @@ from wellkept.store.sqlite.sessions import ensure_scope, scope_key
 _COLUMNS = "name, text, hash, version, at"
 CURRENT = f"SELECT {_COLUMNS}, max(version) FROM profiles WHERE scope = ? GROUP BY name"
 ALL = f"SELECT {_COLUMNS} FROM profiles WHERE scope = ? AND name = ? ORDER BY version DESC"
-ADD = "INSERT INTO profiles (scope, name, version, text, hash, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+ADD = """
+    INSERT INTO profiles (scope, name, version, text, hash, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
 
 
 class Profiles:

@@ -103,7 +103,9 @@ class Sessions:
 
     def delete(self, ref: SessionRef) -> dict[str, int]:
         first = ref.key << SEQ_BITS
-        removed = {}
+        removed = {"sessions": 0}
+        if self.info(ref) is None:
+            return removed
         for table, statement, values in (
             ("events", DELETE_EVENTS, (first, first | MAX_SEQ)),
             ("jobs", DELETE_JOBS, (ref.key,)),

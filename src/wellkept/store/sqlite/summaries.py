@@ -16,19 +16,23 @@ COVERED = "SELECT covered FROM sessions WHERE key = ? AND scope = ?"
 RECENT = """
     SELECT key FROM events WHERE key BETWEEN ? AND ? AND role = ? ORDER BY key DESC LIMIT 1 OFFSET ?
 """
-SIZE = "SELECT count(*), coalesce(sum(tokens), 0), coalesce(max(key), 0) FROM events WHERE key > ? AND key < ?"
+SIZE = (
+    "SELECT count(*), coalesce(sum(tokens), 0), coalesce(max(key), 0) FROM events WHERE key > ? AND key < ?"
+)
 COVER = "UPDATE sessions SET covered = ? WHERE key = ? AND scope = ? AND covered = ?"
 NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM summaries WHERE session = ?"
 ADD = """
     INSERT INTO summaries (session, version, topic, covers_from, covers_to, text, tokens, by, at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-ADD_LEDGER = "INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+ADD_LEDGER = (
+    "INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
 _COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
 CURRENT = f"""
     SELECT {_COLUMNS} FROM (
-        SELECT *, max(version) OVER (PARTITION BY topic) AS newest, min(version) OVER (PARTITION BY topic) AS oldest
-        FROM summaries WHERE session = ?1 AND covers_to <= ?2
+        SELECT *, max(version) OVER (PARTITION BY topic) AS newest, min(version) OVER (PARTITION BY topic) AS
+        oldest FROM summaries WHERE session = ?1 AND covers_to <= ?2
     ) WHERE version = newest ORDER BY oldest, topic
 """
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
@@ -36,7 +40,8 @@ LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY s
 DROP = "DELETE FROM summaries WHERE session = ? AND covers_to >= ?"
 DROP_LEDGER = "DELETE FROM ledger WHERE session = ? AND seq > (SELECT covered FROM sessions WHERE key = ?1)"
 UNCOVER = """
-    UPDATE sessions SET covered = coalesce((SELECT max(covers_to) FROM summaries WHERE session = ?1), 0) WHERE key = ?1
+    UPDATE sessions SET covered = coalesce((SELECT max(covers_to) FROM summaries WHERE session = ?1), 0)
+    WHERE key = ?1
 """
 
 
@@ -52,10 +57,12 @@ class Summaries:
         recent = self._db.execute(RECENT, (base, base | MAX_SEQ, ROLES.index("user"), turns - 1)).get
         if recent is None:
             return Uncovered(first=covered + 1, last=covered, events=0, tokens=0)
-        count, tokens, last = self._db.execute(SIZE, (base + covered, recent)).fetchone()
+        count, tokens, last = next(self._db.execute(SIZE, (base + covered, recent)))
         return Uncovered(first=covered + 1, last=max(covered, last & MAX_SEQ), events=count, tokens=tokens)
 
-    def add(self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int) -> bool:
+    def add(
+        self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int
+    ) -> bool:
         covers_to = summaries[0].covers_to
         self._db.execute(COVER, (covers_to, ref.key, ref.scope_key, expected))
         if not self._db.changes():
@@ -78,7 +85,9 @@ class Summaries:
 
     def ledger(self, ref: SessionRef) -> list[LedgerLine]:
         names = ("seq", "kind", "value", "text")
-        return [LedgerLine(**dict(zip(names, row, strict=True))) for row in self._db.execute(LEDGER, (ref.key,))]
+        return [
+            LedgerLine(**dict(zip(names, row, strict=True))) for row in self._db.execute(LEDGER, (ref.key,))
+        ]
 
     def drop(self, ref: SessionRef, seq: int) -> int:
         self._db.execute(DROP, (ref.key, seq))
