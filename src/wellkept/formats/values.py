@@ -68,9 +68,9 @@ def values(pieces: Iterable[str]) -> Numbered:
     head = list(_up_to(_PEEK, rest))
     first, second = _first_lines(head)
     pieces = itertools.chain(head, rest)
-    if first.startswith("[") and not (first.endswith("]") and second.startswith("[")):
+    if first.startswith("[") and not (first.endswith("]") and second):
         return elements(pieces)
-    if first.startswith("{") and second and not second.startswith("{"):
+    if first.startswith("{") and not first.endswith("}") and second and not second.startswith("{"):
         return _whole(pieces)
     return json_lines(pieces)
 
