@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wellkept import samples
 from wellkept.errors import InvalidInput
-from wellkept.formats import BadLine, read, write
+from wellkept.formats import BadLine, Extra, read, write
 from wellkept.formats.values import values
 
 FIXTURES = sorted((Path(__file__).parents[1] / "fixtures" / "formats").iterdir())
@@ -82,10 +82,12 @@ def test_deep_nesting_is_reported(path: Path, depth: int) -> None:
         assert "nested too deeply" in str(error)
 
 
-def test_deep_nesting_in_an_export_costs_its_line() -> None:
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_deep_nesting_in_an_export_costs_its_line_at_worst(depth: int) -> None:
     head = '{"kind": "header", "format": "wellkept", "version": "1.0"}\n'
-    deep = '{"kind": "fact", "x": ' + "[" * 900 + "]" * 900 + "}\n"
-    found = list(read(io.StringIO(head + deep)))
-    assert isinstance(found[0], BadLine)
-    assert found[0].line == 2
-    assert "nested" in found[0].reason
+    deep = '{"kind": "fact", "x": ' + "[" * depth + "]" * depth + "}\n"
+    found = next(read(io.StringIO(head + deep)))
+    # How deep is too deep depends on the interpreter.
+    assert isinstance(found, (BadLine, Extra))
+    assert found.line == 2
+    assert "nested" in found.reason if isinstance(found, BadLine) else depth == 900

@@ -51,7 +51,7 @@ def _why(error: Exception, text: str) -> str:
     if not isinstance(error, json.JSONDecodeError):
         return f"no valid JSON: {error}{hint}"
     cut = "; it looks cut off" if _unterminated(error) or error.pos >= len(text.rstrip()) else ""
-    return f"no valid JSON: {error.msg} at character {error.pos + 1}{cut}{hint}"
+    return f"no valid JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}{cut}{hint}"
 
 
 def _may_be_cut(error: json.JSONDecodeError) -> bool:
