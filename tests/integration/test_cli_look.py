@@ -89,6 +89,16 @@ def test_without_a_store_the_error_says_how_to_give_one() -> None:
     result = CliRunner().invoke(cli, ["sessions"], env={"WELLKEPT_STORE": ""})
     assert result.exit_code == 2
     assert "--store" in result.stderr and "WELLKEPT_STORE" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "args", [["nope"], ["show"], ["show", "x", "--limit", "many"], ["import", "no/such/file"]]
+)
+def test_what_is_not_understood_is_one_line_and_exit_code_2(args: list[str]) -> None:
+    result = CliRunner().invoke(cli, args)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1 and "--help" in result.stderr
 
 
 def test_the_store_may_come_from_the_environment(store: Path) -> None:
