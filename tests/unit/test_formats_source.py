@@ -131,7 +131,7 @@ def test_nothing_is_opened_before_the_first_item(tmp_path: Path) -> None:
         ('{"kind": "event", "session": "s1", "se', "cut off"),
         ('{"kind": "event" "session": 1}', "Expecting ',' delimiter at character 18"),
         ('{"kind": NaN}', "NaN is no JSON number"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deeply"),
         ("[1]", "a line must be an object"),
     ],
 )

@@ -18,6 +18,7 @@ from typing import Any
 from wellkept.errors import InvalidInput
 from wellkept.formats.fields import shown
 from wellkept.formats.items import BadLine, Entry, Item, SessionStart, import_key
+from wellkept.formats.source import TOO_DEEP
 from wellkept.formats.values import Numbered, each, values
 from wellkept.policy.messages import parse
 
@@ -84,7 +85,11 @@ def _shape(message: Mapping[str, Any]) -> str:
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()[:32]
+    try:
+        text = json.dumps(value, sort_keys=True)
+    except RecursionError:
+        raise InvalidInput(TOO_DEEP) from None
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
 
 
 class _Bare:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from wellkept.errors import InvalidInput
 from wellkept.formats.items import BadLine, Item
-from wellkept.formats.source import DAMAGE, ENCODING_HINT, lines
+from wellkept.formats.source import DAMAGE, ENCODING_HINT, TOO_DEEP, lines
 
 Numbered: TypeAlias = Iterator[tuple[int, Any]]
 """Line numbers with their values; a ``BadLine`` where no value could be read."""
@@ -46,6 +46,8 @@ def decode(text: str) -> Any:
 
 def _why(error: Exception, text: str) -> str:
     hint = f"; {ENCODING_HINT}" if DAMAGE in text else ""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
     if not isinstance(error, json.JSONDecodeError):
         return f"no valid JSON: {error}{hint}"
     cut = "; it looks cut off" if _unterminated(error) or error.pos >= len(text.rstrip()) else ""
@@ -190,3 +192,5 @@ def each(numbered: Numbered, items_of: Callable[[int, Any], Iterable[Item]]) -> 
             yield from items_of(line, value)
         except InvalidInput as error:
             yield BadLine(line=line, reason=str(error))
+        except RecursionError:
+            yield BadLine(line=line, reason=TOO_DEEP)

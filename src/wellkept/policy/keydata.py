@@ -8,6 +8,7 @@ same however it is written: 五岁, 5岁 and "five years" are ``5 year``; 6月30
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,13 +24,17 @@ HARD: frozenset[Kind] = frozenset(("time", "date", "number", "amount"))
 
 @dataclass(frozen=True, slots=True)
 class KeyDatum(Record):
-    """One key datum: ``text`` as written at ``start`` to ``end``, ``value`` as compared."""
+    """One key datum: ``text`` as written at ``start`` to ``end``, ``value`` as compared.
+
+    ``said`` is the day it was said on, as the caller wrote it, where it stands apart from its text.
+    """
 
     kind: Kind
     text: str
     value: str
     start: int
     end: int
+    said: str = ""
 
 
 Span: TypeAlias = tuple[Kind, int, int, str]
@@ -50,8 +55,8 @@ def extract(text: str, *, reference: datetime | None = None, zone: str = "UTC") 
     """
     folded = numbers.half_width(text)
     fixed = _apart([*_dates(folded, reference, zone), *_ids(folded)])
-    spans = [*_quantities(_blanked(folded, fixed)), *_clauses(text)]
-    spans += _apart([*fixed, *_names(text)])
+    spans = [*fixed, *_quantities(_blanked(folded, fixed)), *_clauses(text)]
+    spans += _beside(_apart(list(_names(text))), fixed)
     spans.sort(key=lambda span: (span[1], span[2], span[0]))
     return tuple(
         KeyDatum(kind, text[start:end], value or fold(folded[start:end]), start, end)
@@ -72,6 +77,15 @@ def _apart(spans: list[Span]) -> list[Span]:
         if not kept or span[1] >= kept[-1][2]:
             kept.append(span)
     return kept
+
+
+def _beside(spans: list[Span], fixed: list[Span]) -> Iterator[Span]:
+    """Those of ``spans`` that overlap none of ``fixed``; both are in order and apart."""
+    ends = [span[2] for span in fixed]
+    for span in spans:
+        place = bisect_right(ends, span[1])
+        if place == len(fixed) or fixed[place][1] >= span[2]:
+            yield span
 
 
 def _blanked(text: str, spans: list[Span]) -> str:

@@ -66,8 +66,8 @@ _CHINESE_PLACE = re.compile(
 )
 _CAPITALISED = r"[A-Z][\w'’-]{0,30}[a-z][\w'’-]{0,30}"
 _LATIN = re.compile(
-    rf"(?P<place>\b(?:in|at|from|near|to|visit|visited|visiting)\s(?:the\s)?)?(?<![\w@./-])"
-    rf"(?P<name>{_CAPITALISED}(?:\s(?:of\s|de\s|van\s)?{_CAPITALISED}|\s[A-Z]\.(?=\s[A-Z]))*)(?![\w@/]|\.\w)",
+    rf"(?P<place>\b(?:in|at|from|near|to|visit|visited|visiting) (?:the )?)?(?<![\w@./-])"
+    rf"(?P<name>{_CAPITALISED}(?: (?:of |de |van )?{_CAPITALISED}| [A-Z]\.(?= [A-Z]))*)(?![\w@/]|\.\w)",
     re.ASCII,
 )
 _LATIN_PLACE = re.compile(
@@ -75,7 +75,7 @@ _LATIN_PLACE = re.compile(
     r"|City|Hotel|Beach|Lake"
     r"|Mountain|Island|School|Restaurant|Cafe|Library|Square|Bridge)$"
 )
-_PERSON_AFTER_TO = re.compile(r"\b(?:to|from)\s$")
+_PERSON_AFTER_TO = re.compile(r"\b(?:to|from) $")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n。！？：；…\"“”「」()（）*#>|—-]|\b[A-Z][a-z]+:)\s*$")
 _STOP = (
     "a an and as at but by do does did for from had has have he her here hey hi hello his how "
