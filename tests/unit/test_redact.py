@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput
-from wellkept.policy.redact import DEFAULT, KINDS, Kind, Masked, redact
+from wellkept.policy.redact import DEFAULT, KINDS, Masked, redact
+from wellkept.records import Secret
 
 
 def masked(text: str) -> str:
@@ -88,7 +89,7 @@ def test_mobile_numbers_and_addresses_are_a_choice() -> None:
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    kinds: list[Kind] = ["passport"]  # type: ignore[list-item]
+    kinds: list[Secret] = ["passport"]  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="passport"):
         redact("x", kinds)
 
