@@ -106,6 +106,7 @@ class Reader:
             "PATH": path,
             "PYTHONPATH": str(ROOT / "src"),
             "PYTHONIOENCODING": "utf-8",
+            "COLUMNS": "110",
             "TZ": "UTC",
         }
 
