@@ -15,7 +15,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ _BLOCK = re.compile(
     r"(?P<mark><!-- not run: (?P<reason>.+?) -->\s*\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
+_MARK = "\x1e"
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,10 @@ class Reader:
             self.printed = self._python(block)
             return
         if block.reason is None and block.language == "console":
-            for command, expected in _commands(block.text):
-                _compare(block, expected, self._shell(command))
+            commands = list(_commands(block.text))
+            printed = self._shell([command for command, _ in commands])
+            for (_, expected), output in zip(commands, printed, strict=True):
+                _compare(block, expected, output)
         elif block.language == "text" and self.printed is not None:
             _compare(block, block.text, self.printed)
         self.printed = None
@@ -80,12 +83,14 @@ class Reader:
             exec(code, self.namespace)
         return printed.getvalue()
 
-    def _shell(self, command: str) -> str:
+    def _shell(self, commands: Sequence[str]) -> list[str]:
+        """What each of the commands prints, in one shell."""
+        script = "\n".join(f"{command}\nprintf '{_MARK}'" for command in commands)
         done = subprocess.run(
-            ["bash", "-c", command], cwd=self.folder, env=self._environment(), timeout=120, check=False,
+            ["bash", "-c", script], cwd=self.folder, env=self._environment(), timeout=120, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        return done.stdout.decode("utf-8")
+        return done.stdout.decode("utf-8").split(_MARK)[:-1]
 
     def _environment(self) -> Mapping[str, str]:
         """The reader's shell, with this checkout's ``wellkept`` in front."""
@@ -96,7 +101,14 @@ class Reader:
             script.chmod(0o755)
         ours = {name: value for name, value in os.environ.items() if not name.startswith("WELLKEPT_")}
         path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
-        return {**ours, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8", "TZ": "UTC"}
+        return {
+            **ours,
+            "PATH": path,
+            "PYTHONPATH": str(ROOT / "src"),
+            "PYTHONIOENCODING": "utf-8",
+            "COLUMNS": "110",
+            "TZ": "UTC",
+        }
 
 
 def _commands(text: str) -> Iterator[tuple[str, str]]:

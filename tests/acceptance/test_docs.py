@@ -10,6 +10,7 @@ import pytest
 
 from tools import cli_docs, public_api
 from tools.doc_blocks import ROOT, Block, Reader, blocks, documents
+from wellkept import Memory
 from wellkept.cli import COMMANDS, cli
 
 CONTEXT = click.Context(cli, info_name="wellkept")
@@ -35,7 +36,7 @@ def test_the_code_of_a_document_runs_as_written(
     for block in blocks(path):
         reader.follow(block)
     for value in reader.namespace.values():
-        if hasattr(value, "close"):
+        if isinstance(value, Memory):
             value.close()
 
 
@@ -83,7 +84,9 @@ def test_both_readmes_show_the_same_code() -> None:
 
 
 def test_readme_names_the_python_versions_of_ci() -> None:
-    (supported,) = re.findall(r'^supported="(.+)"$', (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    (supported,) = re.findall(
+        r'^supported="(.+)"$', (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE
+    )
     for name in ("README.md", "README.zh.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert [version for version in supported.split() if version not in text] == []
@@ -92,7 +95,9 @@ def test_readme_names_the_python_versions_of_ci() -> None:
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("name", "command"), commands(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "command"), commands(), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_every_command_and_option_has_help(name: str, command: click.Command) -> None:
     assert command.help, name
     silent = [param.name for param in command.params if isinstance(param, click.Option) and not param.help]

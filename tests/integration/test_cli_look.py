@@ -17,6 +17,7 @@ from wellkept.cli import cli
 
 Run = Callable[..., Result]
 SCOPE = ("--namespace", "demo", "--user", "linyue")
+WIDE = {"COLUMNS": "120"}
 SESSION = "sample-launch-and-birthday"
 
 
@@ -30,7 +31,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(store: Path) -> Run:
-    return lambda *args: CliRunner().invoke(cli, [*args, "--store", str(store)])
+    return lambda *args: CliRunner(env=WIDE).invoke(cli, [*args, "--store", str(store)])
 
 
 def test_sessions_lists_them_with_their_counts(run: Run) -> None:
@@ -38,6 +39,13 @@ def test_sessions_lists_them_with_their_counts(run: Run) -> None:
     assert (listed["id"], listed["turns"], listed["events"]) == (SESSION, 63, 149)
     line = run("sessions", *SCOPE).stdout.splitlines()[1]
     assert SESSION in line and "上线与朵朵的生日" in line and "149" in line
+
+
+@pytest.mark.parametrize("columns", ["20", "60", "80"])
+def test_a_narrow_terminal_leaves_the_ids_whole(store: Path, columns: str) -> None:
+    narrow = CliRunner(env={"COLUMNS": columns})
+    assert SESSION in narrow.invoke(cli, ["sessions", *SCOPE, "--store", str(store)]).stdout
+    assert narrow.invoke(cli, ["context", SESSION, *SCOPE, "--store", str(store)]).exit_code == 0
 
 
 def test_show_prints_texts_calls_and_failed_results(run: Run) -> None:
@@ -89,6 +97,16 @@ def test_without_a_store_the_error_says_how_to_give_one() -> None:
     result = CliRunner().invoke(cli, ["sessions"], env={"WELLKEPT_STORE": ""})
     assert result.exit_code == 2
     assert "--store" in result.stderr and "WELLKEPT_STORE" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "args", [["nope"], ["show"], ["show", "x", "--limit", "many"], ["import", "no/such/file"]]
+)
+def test_what_is_not_understood_is_one_line_and_exit_code_2(args: list[str]) -> None:
+    result = CliRunner().invoke(cli, args)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1 and "--help" in result.stderr
 
 
 def test_the_store_may_come_from_the_environment(store: Path) -> None:
@@ -154,7 +172,7 @@ def test_stored_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
         chat.add_message("user", "clear \x1b[2J\r and [bold]markup[/bold] :smile: \x9b31m")
     scope = ("--namespace", "n", "--user", "u", "--store", str(path))
     for command in (["show", chat.id], ["context", chat.id], ["sessions"]):
-        printed = CliRunner().invoke(cli, [*command, *scope], color=True).stdout
+        printed = CliRunner(env=WIDE).invoke(cli, [*command, *scope], color=True).stdout
         assert not {"\x1b]", "\x1b[2J", "\x9b", "\x07"} & {
             printed[i : i + n] for i in range(len(printed)) for n in (1, 2, 4)
         }
