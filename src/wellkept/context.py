@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
 from wellkept.policy.assemble import (
+    LEAST_TOKENS,
+    MESSAGE_TOKENS,
+    NOTE,
     Candidate,
     Item,
     Section,
     SystemText,
     clip,
+    event_tokens,
     system_text,
     window,
+    window_candidates,
 )
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
@@ -111,7 +116,23 @@ def build(
     room = core.room(budget)
     tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto))
     recalled = _recalled(core, ref.scope, tiers, query) if query and query.strip() else []
-    return _assemble(core, tiers, room, recalled)
+    try:
+        return _assemble(core, tiers, room, recalled)
+    except BudgetExceeded as error:
+        raise _exceeded(core, budget, room + error.missing) from None
+
+
+def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
+    """The error in terms of the budget, which an estimate does not use to the full."""
+    enough = budget
+    while core.room(enough) < needed and core.policy.budget_margin < 1:
+        enough += needed - core.room(enough)
+    missing = max(1, enough - budget)
+    return BudgetExceeded(
+        f"A budget of {budget} tokens has no room for the newest user message. "
+        f"Raise it by {missing} tokens or more.",
+        missing=missing,
+    )
 
 
 def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str) -> list[Result]:
@@ -172,7 +193,11 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
 
 def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
-    shown, tokens, seen = _window(core, tiers, room, room - stable.tokens)
+    note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
+    left = room - stable.tokens
+    if left < _least(tiers.uncovered):
+        left = room  # the newest user message goes before everything else
+    shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
     sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
     system = _fitting(sections, room, room - tokens, core)
     parts = dict(system.parts)
@@ -188,23 +213,59 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) 
     )
 
 
-def _window(
-    core: Core, tiers: _Tiers, room: int, left: int
-) -> tuple[list[Event], int, tuple[Candidate, ...]]:
+_Shown: TypeAlias = tuple[list[Event], int, tuple[Candidate, ...]]
+
+
+def _window(core: Core, tiers: _Tiers, left: int, aside: int) -> _Shown:
     """The events to show, repaired for the providers, their tokens, and what became of the others.
 
     The room of what changes with the request is set aside whether it is used or not, because the window must
     not move with it; only a newest turn that needs it takes it.
     """
-    aside = int(room * core.policy.recall_share)
-    allowed = most = left - aside if _newest_turn(tiers.uncovered) <= left - aside else left
-    while True:
-        chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
-        shown = repair(chosen.events)
+    most = left - aside if _newest_turn(tiers.uncovered) <= left - aside else left
+    return _turns(core, tiers, most) or _question(core, tiers, left)
+
+
+def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
+    """The newest turns; None when what repairing adds leaves room for no more than the newest user message."""
+    allowed = most
+    while allowed > 0:
+        try:
+            chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
+        except BudgetExceeded:
+            return None
+        shown = _repaired(core, chosen.events)
         tokens = sum(event.tokens for event in shown)
         if tokens <= most:
             return shown, tokens, chosen.candidates
         allowed -= tokens - most
+    return None
+
+
+def _question(core: Core, tiers: _Tiers, most: int) -> _Shown:
+    """The newest user message alone."""
+    asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
+    chosen = window(asked, asked[0].tokens if asked else 0, most, core.tokenizer)
+    shown = _repaired(core, chosen.events)
+    others = [event for event in tiers.uncovered if event not in asked]
+    seen = (*window_candidates(others, frozenset(), ""), *chosen.candidates)
+    return shown, sum(event.tokens for event in shown), seen
+
+
+def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
+    """``events`` made valid for both providers; what that changed is counted again."""
+    stored = set(map(id, events))
+    return [
+        event
+        if id(event) in stored
+        else replace(event, tokens=event_tokens(event.content, event.speaker, core.tokenizer))
+        for event in repair(events)
+    ]
+
+
+def _least(events: Sequence[Event]) -> int:
+    """Tokens that the newest user message needs at least."""
+    return next((min(event.tokens, LEAST_TOKENS) for event in reversed(events) if event.role == "user"), 0)
 
 
 def _newest_turn(events: Sequence[Event]) -> int:
@@ -270,8 +331,19 @@ def entry(core: Core, event: Event) -> Entry:
 def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> SystemText:
     """The system text inside ``left`` tokens; what stands last gives way first."""
     chosen = list(sections)
+    dropped: list[Candidate] = []
     while True:
         system = system_text(chosen, room, core.tokenizer)
         if system.tokens <= left or not chosen:
-            return system
-        chosen.pop()
+            return replace(system, candidates=(*system.candidates, *dropped))
+        gone = chosen.pop()
+        dropped += [
+            Candidate(
+                tier=gone.tier,
+                id=item.id,
+                tokens=core.tokenizer(item.text),
+                kept=False,
+                reason="gave way to the conversation",
+            )
+            for item in gone.items
+        ]
