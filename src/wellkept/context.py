@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from wellkept.policy.assemble import (
     Item,
     Section,
     SystemText,
+    clip,
     event_tokens,
     system_text,
     window,
@@ -24,10 +26,13 @@ from wellkept.policy.assemble import (
 )
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
-from wellkept.records import Event, Record, SessionInfo, Summary, text_of
+from wellkept.recall import Result, recall, search_of
+from wellkept.records import Event, Record, Scope, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
 
 BRIDGE_EVENTS = 40
+LEAST_RELEVANCE = 0.25
+RECALLED_TOKENS = 120
 BRIDGE_TITLE = "earlier messages of this conversation, shortened"
 
 
@@ -110,8 +115,9 @@ def build(
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
     tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto))
+    recalled = _recalled(core, ref.scope, tiers, query) if query and query.strip() else []
     try:
-        return _assemble(core, tiers, room)
+        return _assemble(core, tiers, room, recalled)
     except BudgetExceeded as error:
         raise _exceeded(core, budget, room + error.missing) from None
 
@@ -127,6 +133,13 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
         f"Raise it by {missing} tokens or more.",
         missing=missing,
     )
+
+
+def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str) -> list[Result]:
+    """What recall finds for the query, as of the newest event that the context knows."""
+    last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last)
+    return recall(core, scope, search)
 
 
 def _read(core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | None) -> _Tiers:
@@ -178,14 +191,14 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
     )
 
 
-def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
+def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
     note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
-    sections = [*tiers.sections, *_bridge(core, tiers, shown)]
+    sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
     system = _fitting(sections, room, room - tokens, core)
     parts = dict(system.parts)
     if tokens:
@@ -287,6 +300,26 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
             attributes=attributes,
         )
     ]
+
+
+def _recall(core: Core, recalled: Sequence[Result], shown: Sequence[Event]) -> list[Section]:
+    """What was recalled and does not stand in the window anyway."""
+    ids = {event.id for event in shown}
+    items = [
+        Item(it.id, _recalled_line(core, it), rank=rank, score=it.score)
+        for rank, it in enumerate(recalled)
+        if not ids.issuperset(it.events)
+    ]
+    if not items:
+        return []
+    attributes = {"source": "found for this message in earlier conversations"}
+    share = core.policy.recall_share
+    return [Section(tier="recall", items=items, share=share, stable=False, attributes=attributes)]
+
+
+def _recalled_line(core: Core, result: Result) -> str:
+    day = result.ts.astimezone(core.zone).date().isoformat()
+    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.tokenizer)}"
 
 
 def entry(core: Core, event: Event) -> Entry:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import apsw
 
 from wellkept.store.health import Progress, Report
+from wellkept.store.protocol import Corpus
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
+from wellkept.store.sqlite.corpora import EventCorpus, SummaryCorpus
 from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.maintenance import examine
@@ -18,6 +20,7 @@ from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 from wellkept.store.sqlite.tally import Tally, holds, mark
+from wellkept.store.sqlite.vectors import Matrices, Vectors
 
 T = TypeVar("T")
 
@@ -25,14 +28,17 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection; see ``store.protocol.Tables``."""
 
-    __slots__ = ("events", "jobs", "profiles", "sessions", "summaries")
-
-    def __init__(self, connection: apsw.Connection, tally: Tally | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, matrices: Matrices, tally: Tally | None = None) -> None:
         self.sessions = Sessions(connection)
         self.events = Events(connection, tally)
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
+        self.vectors = Vectors(connection, matrices)
+        self.corpora: Mapping[str, Corpus] = {
+            "event": EventCorpus(connection),
+            "summary": SummaryCorpus(connection),
+        }
 
 
 class SqliteStore:
@@ -52,6 +58,7 @@ class SqliteStore:
         tally: Tally | None = None,
     ) -> None:
         self.location = path
+        self._matrices = Matrices()
         self._connections = Connections(path, durability=durability, read_only=read_only)
         self._tally = tally
         prepare(self._connections)
@@ -63,10 +70,14 @@ class SqliteStore:
             self._connections.write(lambda connection: mark(connection, tally.name))
 
     def read(self, work: Callable[[SqliteTables], T]) -> T:
-        return self._connections.read(lambda connection: work(SqliteTables(connection, self._tally)))
+        return self._connections.read(
+            lambda connection: work(SqliteTables(connection, self._matrices, self._tally))
+        )
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
-        return self._connections.write(lambda connection: work(SqliteTables(connection, self._tally)))
+        return self._connections.write(
+            lambda connection: work(SqliteTables(connection, self._matrices, self._tally))
+        )
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         """See ``store.health.Maintained``."""

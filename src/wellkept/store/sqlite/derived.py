@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import apsw
 
 from wellkept.policy.content import loads
 from wellkept.policy.terms import event_terms
+from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
-from wellkept.store.sqlite.events import ADD_TERMS, index_terms
-from wellkept.store.sqlite.schema import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.summaries import note_key
+from wellkept.store.sqlite.terms import Terms
 
 EVENTS = "SELECT key, scope, content, speaker FROM events ORDER BY key"
-POSTINGS = "SELECT doc, sum(term_sum(term)) FROM event_postings GROUP BY doc ORDER BY doc"
-CLEAR_INDEX = "INSERT INTO event_terms (event_terms) VALUES ('delete-all')"
+NOTES = """
+    SELECT key, in_ledger, scope, text FROM (
+        SELECT m.key, 0 AS in_ledger, s.scope, m.text, m.version,
+            max(m.version) OVER (PARTITION BY m.session, m.topic) AS newest
+        FROM summaries m JOIN sessions s ON s.key = m.session
+    ) WHERE version = newest
+    UNION ALL SELECT l.key, 1, s.scope, l.text FROM ledger l JOIN sessions s ON s.key = l.session ORDER BY 1, 2
+"""
+POSTINGS = "SELECT doc, sum(term_sum(term)) FROM {name}_postings GROUP BY doc ORDER BY doc"
+CLEAR_INDEX = "INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
 SET_TERMS = "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?"
 HOMELESS = f"""
     SELECT e.key >> {SEQ_BITS} AS session, min(e.scope), count(*), min(e.ts), max(e.ts) FROM events e
@@ -46,14 +55,33 @@ MISCOUNTED = f"""
 """
 RECOUNT = "UPDATE sessions SET events = ?, turns = ?, tokens = ?, terms = ?, next_seq = ? WHERE key = ?"
 
-_TOKEN = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")
+Document: TypeAlias = tuple[int, int, list[str]]
+
+
+def _events(connection: apsw.Connection) -> Iterator[Document]:
+    for key, scope, content, speaker in connection.execute(EVENTS):
+        yield key, scope, event_terms(loads(content), speaker)
+
+
+def _notes(connection: apsw.Connection) -> Iterator[Document]:
+    for key, in_ledger, scope, text in connection.execute(NOTES):
+        yield note_key(key, bool(in_ledger)), scope, index_tokens(text)
+
+
+#: What each text index holds: key, scope and terms of its documents, in order of the key.
+DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
+    "event": _events,
+    "summary": _notes,
+}
 
 
 def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
     """What does not agree with the events of a sound file; call it inside a transaction."""
     yield from _references(connection)
     yield from _counts(connection)
-    yield from _index(connection)
+    connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
+    for name in DOCUMENTS:
+        yield from _index(connection, name)
 
 
 def _references(connection: apsw.Connection) -> Iterator[Finding]:
@@ -73,46 +101,43 @@ def _counts(connection: apsw.Connection) -> Iterator[Finding]:
         yield Finding(subject="counts", text=f"The counts of session {id!r} do not match its events.")
 
 
-def _index(connection: apsw.Connection) -> Iterator[Finding]:
-    """Compares a sum over the terms of each event with the same sum over its postings."""
-    connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
-    postings = iter(connection.execute(POSTINGS))
+def _index(connection: apsw.Connection, name: str) -> Iterator[Finding]:
+    """Compares a sum over the terms of each document with the same sum over its postings."""
+    postings = iter(connection.execute(POSTINGS.format(name=name)))
     posted = next(postings, None)
     missing, orphans = 0, 0
-    for key, expected in _sums(connection):
+    for key, scope, terms in DOCUMENTS[name](connection):
         while posted is not None and posted[0] < key:
             orphans, posted = orphans + 1, next(postings, None)
-        found = 0
+        found: Any = 0
         if posted is not None and posted[0] == key:
             found, posted = posted[1], next(postings, None)
-        missing += found != expected
+        missing += found != sum(_sum(f"{scope:x}x{term}") for term in terms)
     orphans += (posted is not None) + sum(1 for _ in postings)
     if missing:
-        yield Finding(subject="index", text=f"{missing} events cannot be found by all of their words.")
+        yield Finding(subject="index", text=f"{missing} {name} texts cannot be found by all of their words.")
     if orphans:
-        yield Finding(subject="index", text=f"The text index holds words of {orphans} events that are gone.")
-
-
-def _sums(connection: apsw.Connection) -> Iterator[tuple[int, int]]:
-    for key, scope, content, speaker in connection.execute(EVENTS):
-        joined = index_terms(scope, event_terms(loads(content), speaker))
-        yield key, sum(map(_sum, _TOKEN.findall(joined)))
+        yield Finding(subject="index", text=f"The index holds words of {orphans} {name} texts that are gone.")
 
 
 def _sum(*terms: Any) -> int:
     return zlib.crc32(terms[0].encode())
 
 
+# ── making anew ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def rebuild(connection: apsw.Connection) -> None:
     """Make what is derived from the events anew, inside a write transaction."""
     _adopt(connection)
-    connection.execute(CLEAR_INDEX)
-    writer = connection.cursor()
-    for key, scope, content, speaker in connection.execute(EVENTS):
-        terms = event_terms(loads(content), speaker)
-        writer.execute(SET_TERMS, (len(terms), key, len(terms)))
-        if terms:
-            writer.execute(ADD_TERMS, (key, index_terms(scope, terms)))
+    for name, documents in DOCUMENTS.items():
+        connection.execute(CLEAR_INDEX.format(name=name))
+        index = Terms(connection, name)
+        for key, scope, terms in documents(connection):
+            if terms:
+                index.add(scope, key, terms)
+            if name == "event":
+                connection.execute(SET_TERMS, (len(terms), key, len(terms)))
     for _, key, *counts, _ in connection.execute(MISCOUNTED).fetchall():
         connection.execute(RECOUNT, (*counts, key))
 
