@@ -1,4 +1,5 @@
-"""The frozen records that the layers hand to each other. They hold data and no behaviour beyond ``to_dict``."""
+"""The frozen records that the layers hand to each other. They hold data and no behaviour beyond
+``to_dict``."""
 
 from __future__ import annotations
 
@@ -6,10 +7,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from wellkept.errors import InvalidInput
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobile", "email"]
 
 
 def plain(value: Any) -> Any:
@@ -44,7 +49,8 @@ class Scope(Record):
     user: str
 
 
-# ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── content
+# ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,8 @@ class Thinking(Record):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall(Record):
-    """A call that the assistant asks for. ``arguments`` is the JSON text as it came, even when it is broken."""
+    """A call that the assistant asks for. ``arguments`` is the JSON text as it came, even when it is
+    broken."""
 
     id: str
     name: str
@@ -109,7 +116,8 @@ Block: TypeAlias = Text | Thinking | ToolCall | ToolResult | Image | Other
 Content: TypeAlias = str | tuple[Block, ...]
 
 
-# ── the transcript ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the transcript
+# ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +157,8 @@ class Event(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo(Record):
-    """A session as the lists show it. ``events`` counts what is stored, ``tokens`` what it would take verbatim."""
+    """A session as the lists show it. ``events`` counts what is stored, ``tokens`` what it would take
+    verbatim."""
 
     id: str
     namespace: str
@@ -179,6 +188,38 @@ class Document(Record):
     updated_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Record):
+    """One version of the rolling digest of one topic.
+
+    Attributes:
+        version: counted from 1 over all topics of the session; topics made together share it.
+        covers_from, covers_to: seqs of the events that this version added.
+        by: the summariser: "extractive", or the model's name.
+    """
+
+    session_id: str
+    topic: str
+    version: int
+    covers_from: int
+    covers_to: int
+    text: str
+    tokens: int
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine(Record):
+    """A piece of key data that a summary had no room for: ``text`` says where it stood, ``seq`` in which
+    event."""
+
+    seq: int
+    kind: str
+    value: str
+    text: str
+
+
 def utc(ms: int) -> datetime:
     """The aware UTC datetime of ``ms`` milliseconds since 1970."""
     return datetime.fromtimestamp(ms / 1000, tz=timezone.utc)
@@ -202,3 +243,96 @@ def _block_text(block: Block) -> str:
 def blocks_of(content: Content) -> Sequence[Block]:
     """``content`` as blocks; a plain string is one ``Text``."""
     return (Text(content),) if isinstance(content, str) else content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy(Record):
+    """How a memory behaves. Every number can be set; the defaults suit a chat with a model of 8,000 tokens
+    or more.
+
+    Attributes:
+        context_budget: tokens that a context takes at most when the call does not say. Leave room for the
+            answer and the tools.
+        budget_margin: part of the budget left free when tokens are only estimated; an exact tokenizer does
+            without.
+        profile_share: most of the budget that the profile documents take.
+        facts_share: most of the budget that facts, or the catalogue of their labels, take.
+        summary_share: most of the budget that the summaries take.
+        recall_share: most of the budget that recalled text, news and the bridge take together; they stand
+            behind the boundary.
+        recent_window_size: turns that are never summarised.
+        summarize_every: events outside the window, not covered by a summary, that make one due.
+        summary_trigger: part of the budget that uncovered events may take before a summary is due.
+        similarity_threshold: least calibrated similarity (0 to 1) of a hit that only vectors found.
+        age_discount: factor on the score of a memory that is older than ``age_days``.
+        age_days: days after which ``age_discount`` is reached.
+        recall_limit: results that recall gives at most when the call does not say.
+        max_facts: active facts of a user; the least used retire beyond it.
+        max_labels: labels of one fact.
+        max_memories: facts taken from one message.
+        daily_tokens: tokens that memory work of one namespace may spend on models in a day (UTC); None for
+            no limit.
+        time_zone: IANA name of the users' zone, for dates shown and for words like "yesterday".
+        redaction: kinds of secrets masked before anything is stored, e.g. ("id_card", "bank_card",
+            "api_key", "password").
+        durability: "full": what was acknowledged survives a power cut. "normal": a power cut may take the
+            last commits (a crash of the program never does), and appends are several times faster.
+        debug_trace: contexts whose trace is kept in the store: 0 for none, N for the newest N of a session,
+            -1 for all.
+    """
+
+    context_budget: int = 3000
+    budget_margin: float = 0.1
+    profile_share: float = 0.15
+    facts_share: float = 0.15
+    summary_share: float = 0.2
+    recall_share: float = 0.15
+    recent_window_size: int = 6
+    summarize_every: int = 10
+    summary_trigger: float = 0.7
+    similarity_threshold: float = 0.7
+    age_discount: float = 0.7
+    age_days: int = 30
+    recall_limit: int = 8
+    max_facts: int = 128
+    max_labels: int = 3
+    max_memories: int = 3
+    daily_tokens: int | None = 2_000_000
+    time_zone: str = "UTC"
+    redaction: tuple[Secret, ...] = ()
+    durability: Literal["full", "normal"] = "full"
+    debug_trace: int = 0
+
+    def __post_init__(self) -> None:
+        for name in (
+            "context_budget",
+            "recent_window_size",
+            "summarize_every",
+            "age_days",
+            "recall_limit",
+            "max_facts",
+        ):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"Policy.{name} is {getattr(self, name)!r}; it must be at least 1.")
+        shares = ("profile_share", "facts_share", "summary_share", "recall_share")
+        for name in (*shares, "budget_margin", "age_discount", "similarity_threshold", "summary_trigger"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InvalidInput(f"Policy.{name} is {getattr(self, name)!r}; it must be between 0 and 1.")
+        total = sum(getattr(self, name) for name in shares)
+        if total > 0.8:
+            raise InvalidInput(
+                f"Policy's shares add up to {total:.2f}; at most 0.8 leaves room for the conversation."
+            )
+        if self.durability not in ("full", "normal"):
+            raise InvalidInput(f"Policy.durability is {self.durability!r}; choose 'full' or 'normal'.")
+        for kind in self.redaction:
+            if kind not in get_args(Secret):
+                raise InvalidInput(
+                    f"Policy.redaction has {kind!r}; choose from: {', '.join(get_args(Secret))}."
+                )
+        try:
+            ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise InvalidInput(
+                f"Policy.time_zone {self.time_zone!r} is no known zone, e.g. 'Asia/Shanghai'."
+            ) from error

@@ -1,0 +1,49 @@
+"""What the layers of one memory share: the store, the policy and the seams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.policy.tokens import is_estimated
+from wellkept.records import Policy
+from wellkept.store.protocol import Store
+
+
+def system_clock() -> datetime:
+    """Now, by the machine's clock."""
+    return datetime.now(timezone.utc)
+
+
+@dataclass(frozen=True)
+class Core:
+    """One memory's parts, handed to every layer above the store.
+
+    Attributes:
+        notify: tells the background worker that a job may have become due.
+    """
+
+    store: Store
+    policy: Policy
+    tokenizer: Tokenizer
+    clock: Clock = system_clock
+    model: Model | None = None
+    embedder: Embedder | None = None
+    notify: Callable[[], None] = lambda: None
+
+    def now(self) -> int:
+        """Milliseconds since 1970, UTC, by this memory's clock."""
+        return int(self.clock().timestamp() * 1000)
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The users' time zone."""
+        return ZoneInfo(self.policy.time_zone)
+
+    def room(self, budget: int) -> int:
+        """Tokens of ``budget`` that may be used: all of them by an exact count, less by an estimate."""
+        return int(budget * (1 - self.policy.budget_margin)) if is_estimated(self.tokenizer) else budget

@@ -1,0 +1,295 @@
+"""What an application holds: a Memory on one store, and a user's view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+from wellkept.core import Core, system_clock
+from wellkept.embedding import EMBED, embed, remake
+from wellkept.errors import InvalidInput, NotFound, Unsupported
+from wellkept.ids import new_id
+from wellkept.jobs import Handler, JobList, Runner
+from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.policy.checks import check_limit, check_text, plain_metadata
+from wellkept.policy.tokens import estimate
+from wellkept.profile import Profile, ProfileReader
+from wellkept.recall import Result, recall, search_of
+from wellkept.records import Policy, Scope, SessionInfo
+from wellkept.session import Session, SessionReader
+from wellkept.store.protocol import SessionRef, Store, Tables
+from wellkept.summarize import SUMMARIZE, summarize
+
+MAX_NAME = 512
+HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize, EMBED: embed}
+
+
+class Memory:
+    """A memory on one store.
+
+    Args:
+        store: path of a SQLite file (made when missing), or ":memory:".
+        model: writes summaries and facts; all works without one.
+        embedder: maps texts to vectors for recall by meaning; recall works by text without one.
+        tokenizer: counts tokens, any callable from text to a number; a careful estimate if not given.
+        policy: how it behaves.
+        clock: tells the time; the machine's clock if not given.
+        worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
+
+    Raises:
+        InvalidInput: the path is a folder or another program's database.
+        StoreCorrupt, SchemaTooNew, StoreError: the file cannot be used; it was left as it is.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        *,
+        model: Model | None = None,
+        embedder: Embedder | None = None,
+        tokenizer: Tokenizer | None = None,
+        policy: Policy | None = None,
+        clock: Clock | None = None,
+        worker: bool = True,
+    ) -> None:
+        policy = policy or Policy()
+        self._core = Core(
+            store=open_store(store, policy),
+            policy=policy,
+            tokenizer=tokenizer or estimate,
+            clock=clock or system_clock,
+            model=model,
+            embedder=embedder,
+            notify=self._notify,
+        )
+        self._runner = Runner(self._core, HANDLERS)
+        self._worker = worker
+        if worker:
+            self._runner.wake_if_due()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
+        store."""
+        self._runner.stop()
+        self._core.store.close()
+
+    def _notify(self) -> None:
+        if self._worker:
+            self._runner.notify()
+
+    def run_jobs(self, limit: int | None = None) -> int:
+        """Do the background work that is due now, in this thread; how many jobs were run."""
+        return self._runner.run_due(limit)
+
+    @property
+    def jobs(self) -> JobList:
+        """What background work there is, with retry and cancel."""
+        return JobList(self._core, self._notify)
+
+    def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
+        """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
+        "2026-03-01"."""
+        return self._core.store.read(lambda tables: tables.jobs.spend(namespace, since=since))
+
+    @property
+    def policy(self) -> Policy:
+        """How this memory behaves."""
+        return self._core.policy
+
+    def session(
+        self,
+        *,
+        namespace: str,
+        user: str,
+        session_id: str | None = None,
+        create: bool = False,
+        prefix: str = "",
+        title: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """A new session, or with ``session_id`` an existing one.
+
+        Args:
+            create: make the session with this ``session_id`` when the user has none.
+            prefix: business prefix of a new id.
+
+        Raises:
+            NotFound: this user has no session with that id, whoever else may have one.
+        """
+        scope = _scope(namespace, user)
+        if session_id is not None:
+            _check_name("session_id", session_id)
+            found = self._core.store.read(lambda tables: tables.sessions.find(scope, session_id))
+            if found is not None:
+                return Session(self._core, found)
+            if not create:
+                raise NotFound(
+                    f"No session {session_id!r} for this user. Leave session_id out to start a new one."
+                )
+        if prefix:
+            _check_name("prefix", prefix)
+        check_text("title", title)
+        id = session_id or new_id(prefix)
+        kept, at = plain_metadata(metadata), self._core.now()
+        ref = self._core.store.write(
+            lambda tables: (
+                tables.sessions.find(scope, id)
+                or tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
+            )
+        )
+        return Session(self._core, ref)
+
+    def user(self, user: str, *, namespace: str) -> UserMemory:
+        """What outlives a session of this user."""
+        return UserMemory(self._core, _scope(namespace, user))
+
+    def read_only(self) -> MemoryReader:
+        """This memory without any way to write to it (incognito)."""
+        return MemoryReader(self._core)
+
+    def scopes(self, namespace: str | None = None) -> list[Scope]:
+        """Every user that the store knows, or those of one namespace; for administration."""
+        return self._core.store.read(lambda tables: tables.sessions.scopes(namespace))
+
+
+class UserReader:
+    """What is kept about one user across sessions, to read."""
+
+    def __init__(self, core: Core, scope: Scope) -> None:
+        self._core = core
+        self._scope = scope
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory it is."""
+        return self._scope
+
+    @property
+    def profile(self) -> ProfileReader:
+        """The profile documents: soul, identity, user."""
+        return ProfileReader(self._core, self._scope)
+
+    def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
+        """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
+        most = check_limit(limit)
+
+        def page(tables: Tables) -> list[SessionInfo]:
+            if before is not None and tables.sessions.find(self._scope, before) is None:
+                raise NotFound(f"No session {before!r} for this user. Start again from the first page.")
+            return tables.sessions.list(self._scope, limit=most, before=before)
+
+        return self._core.store.read(page)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        kinds: Sequence[str] | None = None,
+        session_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
+        filters: Mapping[str, Any] | None = None,
+        threshold: float | None = None,
+        explain: bool = False,
+    ) -> list[Result]:
+        """What this user's memory holds for a question, best first; empty when there is nothing.
+
+        Args:
+            query: plain text; nothing in it is syntax.
+            limit: results at most; the policy's ``recall_limit`` if not given.
+            kinds: some of "event", "fact", "summary"; all if not given.
+            session_id: only of this session.
+            since, until: only what was said in this time (aware), the end not included.
+            now: the reference of words like "yesterday", and of age; the clock's time if not given.
+            filters: on role, speaker, session_id and metadata (``policy.filters``); events only, where they name
+                metadata.
+            threshold: least ``relevance`` of a result, 0 to 1.
+            explain: give the dropped candidates too, behind the results, each with its reason.
+
+        Raises:
+            InvalidInput: an argument of the wrong kind, or a filter that is not understood.
+            NotFound: the session is not this user's.
+            ModelError: the embedder failed.
+        """
+        asked = search_of(
+            self._core, query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now,
+            filters=filters, threshold=threshold, explain=explain,
+        )  # fmt: skip
+        return recall(self._core, self._scope, asked)
+
+
+class UserMemory(UserReader):
+    """What is kept about one user across sessions."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile documents: soul, identity, user."""
+        return Profile(self._core, self._scope)
+
+    def reembed(self) -> int:
+        """Have every document embedded that has no vector of the configured embedder; how many wait.
+
+        Raises InvalidInput when no embedder is configured.
+        """
+        waiting = remake(self._core, self._scope)
+        self._core.notify()
+        return waiting
+
+
+class MemoryReader:
+    """A memory that can be read and not written: none of the objects that it hands out has a method that
+    writes."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def session(self, *, namespace: str, user: str, session_id: str) -> SessionReader:
+        """An existing session. Raises NotFound when this user has none with that id."""
+        return SessionReader(self._core, _find(self._core, _scope(namespace, user), session_id))
+
+    def user(self, user: str, *, namespace: str) -> UserReader:
+        """What outlives a session of this user."""
+        return UserReader(self._core, _scope(namespace, user))
+
+
+def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
+    _check_name("session_id", session_id)
+    found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
+    if found is None:
+        raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
+    return found
+
+
+def open_store(location: str, policy: Policy) -> Store:
+    """The store that ``location`` names."""
+    scheme, separator, _ = location.partition(":")
+    if separator and scheme in ("postgresql", "postgres"):
+        raise Unsupported("PostgreSQL is not supported yet. Use the path of a SQLite file.")
+    from wellkept.store.sqlite import SqliteStore
+
+    return SqliteStore(location, durability=policy.durability)
+
+
+def _scope(namespace: str, user: str) -> Scope:
+    _check_name("namespace", namespace)
+    _check_name("user", user)
+    return Scope(namespace, user)
+
+
+def _check_name(what: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
+        raise InvalidInput(f"The {what} is {value!r:.80}; it must be text of 1 to {MAX_NAME} characters.")
+    if any(not character.isprintable() for character in value):
+        raise InvalidInput(f"The {what} {value!r:.80} holds control characters or broken text.")

@@ -1,0 +1,381 @@
+"""What a store must offer: two verbs, ``read`` and ``write``, and inside them one object a noun.
+
+``store.write(work)`` calls ``work(tables)`` in one transaction and returns when it is durable; ``work`` may
+be run again after a conflict and must therefore do nothing but use the tables. Each method names a scope, or
+a ``SessionRef`` that was opened with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from wellkept.policy.corpus import Doc
+from wellkept.policy.filters import ANYTHING, Condition
+from wellkept.policy.words import Term
+from wellkept.records import Content, Document, Event, LedgerLine, Record, Role, Scope, SessionInfo, Summary
+
+T = TypeVar("T")
+JobState: TypeAlias = Literal["ready", "running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRef(Record):
+    """An open session: the proof that ``id`` belongs to ``scope``, with the store's own keys for both."""
+
+    scope: Scope
+    id: str
+    key: int
+    scope_key: int
+
+
+@dataclass(slots=True, kw_only=True)
+class NewEvent:
+    """An event made ready outside the transaction.
+
+    Attributes:
+        ts: milliseconds since 1970, UTC.
+        stored: ``content`` as text for the store (``policy.content``).
+        terms: index tokens, each as often as it occurs.
+    """
+
+    role: Role
+    content: Content
+    stored: str
+    ts: int
+    tokens: int
+    speaker: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+    terms: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Record):
+    """Durable background work and where it stands.
+
+    Attributes:
+        attempts: how often it was started.
+        last_error: why the last attempt failed, for a person to read.
+        raw_reply: what the model answered when that answer could not be used.
+        usage: tokens spent, by the provider's count: {"input_tokens", "output_tokens"}.
+    """
+
+    id: int
+    kind: str
+    scope: Scope
+    session_id: str | None
+    payload: Mapping[str, Any]
+    state: JobState
+    attempts: int
+    run_at: datetime
+    created_at: datetime
+    finished_at: datetime | None = None
+    last_error: str | None = None
+    raw_reply: str | None = None
+    usage: Mapping[str, int] | None = None
+    result: Mapping[str, Any] | None = None
+
+
+class Sessions(Protocol):
+    """The list of conversations."""
+
+    def create(
+        self, scope: Scope, id: str, *, title: str, metadata: Mapping[str, Any], at: int
+    ) -> SessionRef:
+        """A new session. Raises Conflict when this user already has one with that id."""
+
+    def find(self, scope: Scope, id: str) -> SessionRef | None:
+        """The session with this id, if it is this scope's."""
+
+    def info(self, ref: SessionRef) -> SessionInfo | None:
+        """What the lists show of it; None when it was deleted."""
+
+    def scopes(self, namespace: str | None = None) -> list[Scope]:
+        """Every scope that has sessions, for tools that walk the whole store."""
+
+    def list(self, scope: Scope, *, limit: int, before: str | None = None) -> list[SessionInfo]:
+        """Sessions of the scope, last active first; ``before`` is the id that the previous page ended
+        with."""
+
+    def rename(self, ref: SessionRef, title: str) -> bool:
+        """Whether it was there to be renamed."""
+
+    def delete(self, ref: SessionRef) -> dict[str, int]:
+        """Remove it with all that was derived from it; rows removed by table."""
+
+
+class Events(Protocol):
+    """The transcript."""
+
+    def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
+        """Append in order; an event whose idempotency key is known is not stored again, the stored one comes
+        back.
+
+        Raises NotFound when the session is gone, Conflict when a known key comes with other content.
+        """
+
+    def walk_back(self, ref: SessionRef, *, before: int | None = None) -> Iterator[Event]:
+        """Newest first, lazily; only those with a seq below ``before``."""
+
+    def walk(self, ref: SessionRef, *, after: int = 0, until: int | None = None) -> Iterator[Event]:
+        """Oldest first, lazily; those with ``after`` < seq <= ``until``."""
+
+    def get(self, ref: SessionRef, seq: int) -> Event | None:
+        """One event."""
+
+    def between(self, ref: SessionRef, since: int | None, until: int | None, *, limit: int) -> list[Event]:
+        """Events with ``since`` <= ts < ``until`` (ms), in conversation order."""
+
+    def seq_at(self, ref: SessionRef, at: int) -> int:
+        """The newest seq whose ts is not after ``at`` (ms); 0 when there is none."""
+
+    def remove(self, ref: SessionRef, events: Sequence[Event], terms: Sequence[Sequence[str]]) -> int:
+        """Take these away for good, index rows included; how many there were."""
+
+
+class Profiles(Protocol):
+    """The three documents of a scope, with their versions."""
+
+    def current(self, scope: Scope) -> dict[str, Document]:
+        """The newest version of each document that was ever written."""
+
+    def put(self, scope: Scope, document: Document, *, at: int) -> None:
+        """Add ``document`` as the next version."""
+
+    def versions(self, scope: Scope, name: str) -> list[Document]:
+        """All versions, newest first."""
+
+
+class Jobs(Protocol):
+    """The outbox: work written in the transaction that causes it."""
+
+    def put(
+        self,
+        scope: Scope,
+        kind: str,
+        *,
+        ref: SessionRef | None = None,
+        payload: Mapping[str, Any] | None = None,
+        at: int,
+        once: str | None = None,
+    ) -> int | None:
+        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is
+        added."""
+
+    def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
+        """The next due job, taken for ``lease`` ms; jobs whose lease ran out are due again."""
+
+    def finish(
+        self,
+        job: Job,
+        state: JobState,
+        *,
+        at: int,
+        day: str,
+        error: str | None = None,
+        raw_reply: str | None = None,
+        usage: Mapping[str, int] | None = None,
+        result: Mapping[str, Any] | None = None,
+        run_at: int | None = None,
+    ) -> bool:
+        """Set where a running job stands and book its tokens on ``day``; False when this attempt no longer
+        holds it."""
+
+    def spent(self, namespace: str, day: str) -> int:
+        """Tokens that jobs of the namespace spent on that day."""
+
+    def spend(self, namespace: str, *, since: str | None = None) -> list[dict[str, Any]]:
+        """Tokens by day, user and kind of job, oldest first."""
+
+    def get(self, id: int, namespace: str | None = None) -> Job | None:
+        """One job."""
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        scope: Scope | None = None,
+        state: JobState | None = None,
+        kind: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> list[Job]:
+        """Jobs, newest first."""
+
+    def next_due(self, kinds: Sequence[str]) -> int:
+        """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
+
+    def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
+        """Move a job by hand, when it is in one of the ``allowed`` states."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncovered(Record):
+    """What has left the recent window and no summary covers: the seqs (``first`` to ``last``), how many and
+    how large."""
+
+    first: int
+    last: int
+    events: int
+    tokens: int
+
+
+class Summaries(Protocol):
+    """The rolling digests of a session, with every version, and the ledger of key data that they had no room
+    for."""
+
+    def uncovered(self, ref: SessionRef, turns: int) -> Uncovered:
+        """What stands before the newest ``turns`` turns and is not covered."""
+
+    def add(
+        self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int
+    ) -> bool:
+        """Store a new version and move the coverage to its end; False when the coverage is no longer
+        ``expected``."""
+
+    def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
+        """The newest summary of each topic, as it was when ``upto`` was the newest seq; topics in order of
+        their first version."""
+
+    def versions(self, ref: SessionRef) -> list[Summary]:
+        """All of them, oldest first."""
+
+    def ledger(self, ref: SessionRef) -> list[LedgerLine]:
+        """The ledger, oldest first."""
+
+    def drop(self, ref: SessionRef, seq: int) -> int:
+        """Remove each version and ledger line that was made from events of ``seq`` or later; how many
+        versions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrow(Record):
+    """What a search may find: of one session, of a time (``since`` <= ts < ``until``, ms), that fit a filter."""
+
+    session: SessionRef | None = None
+    since: int | None = None
+    until: int | None = None
+    condition: Condition = ANYTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Record):
+    """A document as a result shows it. ``events``: ids of the events that it was made from."""
+
+    id: str
+    session_id: str | None
+    text: str
+    ts: datetime
+    role: str
+    speaker: str | None
+    events: tuple[str, ...]
+
+
+class Corpus(Protocol):
+    """One kind of document of a scope, as ranking reads it (see ``policy.corpus.Index``). Keys are the store's own."""
+
+    @property
+    def kind(self) -> str:
+        """ "event", "fact" or "summary"."""
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        """How many documents the scope has, and how many index terms they have together."""
+
+    def speakers(self, scope: Scope) -> set[str]:
+        """Everybody who speaks in them."""
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        """How often each term stands in which document."""
+
+    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
+        """In how many documents each token stands."""
+
+    def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
+        """Those of ``keys`` that exist and that ``narrow`` lets through."""
+
+    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
+        """Their texts."""
+
+    def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
+        """Them as results show them."""
+
+
+class Unembedded(NamedTuple):
+    """A document that waits for its vector, or has one."""
+
+    kind: str
+    key: int
+
+
+class Near(NamedTuple):
+    """The nearest documents by (kind, key) with their cosines; mean and deviation over all of the scope."""
+
+    cosines: dict[tuple[str, int], float]
+    mean: float
+    deviation: float
+
+
+class Vectors(Protocol):
+    """Vectors of documents, and the outbox of those that wait for one."""
+
+    def want_events(self, ref: SessionRef, seqs: Iterable[int]) -> None:
+        """Put events of a session into the outbox."""
+
+    def wanted(self, scope: Scope, limit: int) -> list[Unembedded]:
+        """Some of the scope's that wait."""
+
+    def add(
+        self, scope: Scope, name: str, dimension: int, vectors: Mapping[Unembedded, Sequence[float] | None]
+    ) -> int:
+        """Store vectors of the embedder ``name`` and take their documents out of the outbox (None: only that)."""
+
+    def near(self, scope: Scope, name: str, vector: Sequence[float], kinds: Sequence[str]) -> Near:
+        """The nearest documents by vectors of the embedder ``name``; vectors of others are ignored."""
+
+    def counts(self) -> list[tuple[str, int, int]]:
+        """(embedder, dimension, vectors) over the whole store."""
+
+    def waiting(self, scope: Scope | None = None) -> int:
+        """How many documents wait for a vector."""
+
+    def remake(self, scope: Scope, name: str, dimension: int) -> int:
+        """Put all documents into the outbox that have no vector of the embedder ``name``; how many wait now."""
+
+
+class Tables(Protocol):
+    """The nouns, as one transaction sees them."""
+
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def events(self) -> Events: ...
+    @property
+    def profiles(self) -> Profiles: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def summaries(self) -> Summaries: ...
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def corpora(self) -> Mapping[str, Corpus]: ...
+
+
+class Store(Protocol):
+    """Where it all lives."""
+
+    @property
+    def location(self) -> str:
+        """The path or address that it was opened with."""
+
+    def read(self, work: Callable[[Tables], T]) -> T:
+        """``work`` on one consistent snapshot."""
+
+    def write(self, work: Callable[[Tables], T]) -> T:
+        """``work`` in one transaction, durable on return; on an error nothing of it remains."""
+
+    def close(self) -> None:
+        """Let go of every connection and file."""

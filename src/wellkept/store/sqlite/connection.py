@@ -1,0 +1,339 @@
+"""Connections to one SQLite file: settings, one connection a thread, group commit, and typed errors.
+
+Readers each have a connection of their own and never wait for a writer (WAL). Writers of one process form a
+queue: whoever is first leads, runs all that is waiting in one transaction and commits once for all of them
+(the leader/follower scheme of group commit; DeWitt et al., "Implementation techniques for main memory
+database systems", 1984). A lone writer commits directly. Writers of other processes are waited for inside
+``BEGIN IMMEDIATE``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, Literal, TypeVar
+
+import apsw
+
+from wellkept.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+
+T = TypeVar("T")
+Durability = Literal["full", "normal"]
+
+BUSY_SECONDS = 10.0
+_BATCH = 256
+_LINGER_SECONDS = 0.0004
+
+# Connections that a forked child inherits must be neither used nor closed there
+# (sqlite.org/howtocorrupt.html §2.6).
+_inherited: list[Any] = []
+
+
+class Connections:
+    """Opens and hands out connections to the file at ``path``.
+
+    Args:
+        path: a file, or ":memory:" for a store that lives as long as this object.
+        durability: "full" syncs at each commit; "normal" only at checkpoints, so that a power cut (not a
+            crash of the program) can take the last commits away, but never damages the file.
+        read_only: open without the right to write.
+    """
+
+    def __init__(self, path: str, *, durability: Durability = "full", read_only: bool = False) -> None:
+        self.path = path
+        self.in_memory = path == ":memory:"
+        self.read_only = read_only
+        self._durability = durability
+        self._uri = f"file:/wellkept-{id(self)}-{time.monotonic_ns()}?vfs=memdb" if self.in_memory else path
+        self._reset()
+        # A database in memory lives as long as one connection to it does.
+        self._anchor = self._open() if self.in_memory else None
+        _alive.add(self)
+
+    def _reset(self) -> None:
+        self._local = threading.local()
+        self._opened: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._mutex = threading.Lock()
+        self._queue: deque[_Write[Any]] = deque()
+        self._crowd = 1
+        self._closed = False
+
+    def _after_fork(self) -> None:
+        _inherited.append((self._local, list(self._opened)))
+        if not self.in_memory:
+            self._reset()
+
+    def _open(self) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_URI
+        if self.read_only:
+            flags |= apsw.SQLITE_OPEN_READONLY
+        else:
+            flags |= apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        with typed_errors(self.path):
+            connection = apsw.Connection(self._uri, flags=flags, statementcachesize=256)
+        with self._mutex:
+            self._opened.add(connection)
+        connection.set_busy_handler(_Patience())
+        return connection
+
+    def configure(self, connection: apsw.Connection) -> None:
+        """Apply the settings of a connection; only after it is known that the file is ours to change."""
+        if not self.in_memory and not self.read_only:
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("journal_size_limit", 16 << 20)
+        # FULL syncs the log at each commit; NORMAL only at checkpoints.
+        connection.pragma("synchronous", {"full": 2, "normal": 1}[self._durability])
+        connection.pragma("foreign_keys", 1)
+        # Freed bytes are overwritten: what was erased must not be left in the file.
+        connection.pragma("secure_delete", 1)
+        connection.pragma("temp_store", 2)
+        connection.pragma("cache_size", -4096)
+
+    def raw(self) -> apsw.Connection:
+        """A new, unconfigured connection, for opening checks; the caller closes it."""
+        return self._open()
+
+    def get(self) -> apsw.Connection:
+        """This thread's connection."""
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            if self._closed:
+                raise StoreError("This store was closed. Open it again with Memory(path).")
+            connection = self._open()
+            with typed_errors(self.path):
+                self.configure(connection)
+            self._local.connection = connection
+        return connection
+
+    def close(self) -> None:
+        """Close every connection of this process. Calls that still run end with an error."""
+        with self._mutex:
+            self._closed = True
+            opened = list(self._opened)
+        self._local = threading.local()
+        for connection in opened:
+            connection.close()
+
+    # ── transactions ─────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, work: Callable[[apsw.Connection], T]) -> T:
+        """``work`` on a consistent snapshot; nested calls share the outer one."""
+        connection = self.get()
+        with typed_errors(self.path):
+            if connection.in_transaction:
+                return work(connection)
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.execute("COMMIT")
+
+    def write(self, work: Callable[[apsw.Connection], T]) -> T:
+        """``work`` in a write transaction, durable when this returns; on an error nothing of it remains."""
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.path} was opened for reading only. Open it with Memory(path) to write."
+            )
+        mine = _Write(work)
+        with self._mutex:
+            if self._closed:
+                raise StoreError("This store was closed. Open it again with Memory(path).")
+            self._queue.append(mine)
+            leads = len(self._queue) == 1
+        interrupted = None if leads else _wait(mine.turn)
+        if not mine.done:
+            self._lead(mine)
+        if interrupted is not None:
+            raise interrupted
+        return mine.outcome()
+
+    def _lead(self, mine: _Write[Any]) -> None:
+        batch = [mine]
+        try:
+            self._linger()
+            with self._mutex:
+                batch = [self._queue[i] for i in range(min(len(self._queue), _BATCH))]
+            self._commit(batch)
+        finally:
+            with self._mutex:
+                for _ in batch:
+                    self._queue.popleft()
+                following = self._queue[0] if self._queue else None
+                self._crowd = len(batch) + len(self._queue)
+            for write in batch:
+                write.done = True
+                write.turn.release()
+            if following is not None:
+                following.turn.release()
+
+    def _linger(self) -> None:
+        """In a crowd, give the writers of the last round a moment to queue up, so that they share one
+        sync."""
+        deadline = time.perf_counter() + _LINGER_SECONDS if self._crowd > 2 else 0.0
+        while len(self._queue) < self._crowd and time.perf_counter() < deadline:
+            time.sleep(0)
+
+    def _commit(self, batch: list[_Write[Any]]) -> None:
+        if len(batch) == 1:
+            self._commit_one(batch[0])
+            return
+        try:
+            with typed_errors(self.path):
+                connection = self.get()
+                connection.execute("BEGIN IMMEDIATE")
+                with _rollback_on_error(connection):
+                    for write in batch:
+                        self._run_inside(connection, write)
+                    connection.execute("COMMIT")
+        except Exception as error:
+            for write in batch:
+                write.fail(error)
+        except BaseException:
+            for write in batch:
+                write.fail(StoreError("The write was interrupted; nothing was stored. Try again."))
+            raise
+
+    def _commit_one(self, write: _Write[Any]) -> None:
+        try:
+            with typed_errors(self.path):
+                connection = self.get()
+                connection.execute("BEGIN IMMEDIATE")
+                with _rollback_on_error(connection):
+                    write.value = write.work(connection)
+                    connection.execute("COMMIT")
+        except BaseException as error:
+            write.fail(error)
+
+    def _run_inside(self, connection: apsw.Connection, write: _Write[Any]) -> None:
+        """One of many: its own failure takes back its own changes only; a failing disk ends the whole
+        batch."""
+        connection.execute("SAVEPOINT one")
+        try:
+            write.value = write.work(connection)
+        except (apsw.FullError, apsw.IOError, apsw.CorruptError):
+            raise
+        except BaseException as error:
+            connection.execute("ROLLBACK TO one")
+            write.fail(error)
+        connection.execute("RELEASE one")
+
+
+class _Write(Generic[T]):
+    """A write that waits for its turn, and what became of it."""
+
+    __slots__ = ("done", "error", "turn", "value", "work")
+
+    def __init__(self, work: Callable[[apsw.Connection], T]) -> None:
+        self.work = work
+        self.turn = threading.Lock()
+        self.turn.acquire()
+        self.done = False
+        self.value: T | None = None
+        self.error: BaseException | None = None
+
+    def fail(self, error: BaseException) -> None:
+        self.error = error
+
+    def outcome(self) -> T:
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
+
+
+class _Patience:
+    """A busy handler: waits in short random steps, which is fairer than SQLite's growing ones, up to a
+    limit."""
+
+    def __init__(self) -> None:
+        self._deadline = 0.0
+
+    def __call__(self, attempts: int) -> bool:
+        now = time.monotonic()
+        if attempts == 0:
+            self._deadline = now + BUSY_SECONDS
+        if now > self._deadline:
+            return False
+        time.sleep(random.uniform(0.0002, 0.002))
+        return True
+
+
+def _wait(turn: threading.Lock) -> BaseException | None:
+    """Wait for the turn; a signal that comes meanwhile is given back, because a queue must not lose a
+    member."""
+    interrupted = None
+    while True:
+        try:
+            turn.acquire()
+        except BaseException as error:
+            interrupted = error
+        else:
+            return interrupted
+
+
+@contextmanager
+def _rollback_on_error(connection: apsw.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+class typed_errors:
+    """Turn SQLite's errors into ours, each with the next step. A class because it stands on every hot
+    path."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, apsw.Error):
+            raise _translate(error, self._path) from error
+
+
+def _translate(error: apsw.Error, path: str) -> Exception:
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return StoreBusy(f"Another process has been writing to {path} for {BUSY_SECONDS:.0f} s. Try again.")
+    if isinstance(error, apsw.FullError):
+        return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
+    if isinstance(error, apsw.ReadOnlyError):
+        return StoreReadOnly(
+            f"{path} cannot be written to. Check its permissions, or open it with read_only()."
+        )
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return StoreCorrupt(
+            f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}"
+        )
+    if isinstance(error, apsw.TooBigError):
+        return InvalidInput("This content is larger than one billion bytes. Store a reference to it instead.")
+    if isinstance(error, apsw.CantOpenError):
+        return StoreError(
+            f"{path} cannot be opened ({error}). Check that its folder exists and may be written to."
+        )
+    if isinstance(error, apsw.IOError) and "disk full" in str(error):
+        return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
+    return StoreError(f"SQLite on {path}: {error}. Run: wellkept doctor --store {path}")
+
+
+_alive: weakref.WeakSet[Connections] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for connections in list(_alive):
+        connections._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

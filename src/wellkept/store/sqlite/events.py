@@ -1,0 +1,197 @@
+"""The transcript and its text index in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from wellkept.errors import Conflict, NotFound, StoreFull
+from wellkept.policy.content import loads
+from wellkept.records import ROLES, Event, utc
+from wellkept.store.protocol import NewEvent, SessionRef
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.sessions import dump, load
+from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.vectors import remove_vectors
+
+# One statement proves that the session is still there, gives out the places and keeps the counts.
+ALLOCATE = """
+    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2,
+        tokens = tokens + ?3, terms = terms + ?4, active = max(active, ?5)
+    WHERE key = ?6 AND scope = ?7 RETURNING next_seq
+"""
+ADD = """
+    INSERT INTO events (key, scope, role, content, ts, tokens, terms, speaker, metadata, idempotency_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+REMOVE = "DELETE FROM events WHERE key = ? AND scope = ? RETURNING terms"
+FORGET_COUNTS = """
+    UPDATE sessions SET events = events - ?1, turns = turns - ?2, tokens = tokens - ?3, terms = terms - ?4
+    WHERE key = ?5 AND scope = ?6
+"""
+_COLUMNS = "key, role, content, ts, tokens, speaker, metadata"
+BY_IDEMPOTENCY = f"SELECT {_COLUMNS} FROM events WHERE key >> 24 = ? AND idempotency_key = ?"
+# `+scope`: checked, but no reason to leave the primary key for the index on (scope, ts).
+DOWN = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND +scope = ? ORDER BY key DESC"
+UP = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND +scope = ? ORDER BY key"
+BETWEEN = f"""
+    SELECT {_COLUMNS} FROM events INDEXED BY events_ts
+    WHERE scope = ?1 AND ts >= ?2 AND ts < ?3 AND key BETWEEN ?4 AND ?5 ORDER BY key LIMIT ?6
+"""
+SEQ_AT = (
+    "SELECT key FROM events WHERE key BETWEEN ? AND ? AND +scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
+)
+
+_ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
+_FOREVER = 1 << 62
+
+
+class Events:
+    """See ``store.protocol.Events``."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._terms = Terms(connection, "event")
+
+    def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
+        names = [
+            place if new.idempotency_key is None else new.idempotency_key for place, new in enumerate(events)
+        ]
+        stored: dict[int | str, Event] = {}
+        fresh: dict[int | str, NewEvent] = {}
+        for name, new in zip(names, events, strict=True):
+            if name in stored or name in fresh:
+                continue
+            if isinstance(name, str) and (known := self._known(ref, name)) is not None:
+                stored[name] = known
+            else:
+                fresh[name] = new
+        first = self._allocate(ref, list(fresh.values()), at)
+        for seq, (name, new) in enumerate(fresh.items(), first):
+            stored[name] = self._add(ref, seq, new)
+        return [_same(stored[name], new) for name, new in zip(names, events, strict=True)]
+
+    def _known(self, ref: SessionRef, key: str) -> Event | None:
+        row = self._db.execute(BY_IDEMPOTENCY, (ref.key, key)).fetchone()
+        return _event(ref, row) if row else None
+
+    def _allocate(self, ref: SessionRef, fresh: Sequence[NewEvent], at: int) -> int:
+        count = len(fresh)
+        turns = sum(event.role == "user" for event in fresh)
+        tokens = sum(event.tokens for event in fresh)
+        terms = sum(len(event.terms) for event in fresh)
+        following = self._db.execute(ALLOCATE, (count, turns, tokens, terms, at, ref.key, ref.scope_key)).get
+        if following is None:
+            raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted: start a new one.")
+        if following > MAX_SEQ:
+            raise StoreFull(
+                f"Session {ref.id!r} holds {MAX_SEQ} messages, the most there can be. Start a new one."
+            )
+        return int(following) - count
+
+    def _add(self, ref: SessionRef, seq: int, event: NewEvent) -> Event:
+        key = ref.key << SEQ_BITS | seq
+        self._db.execute(
+            ADD,
+            (
+                key,
+                ref.scope_key,
+                _ROLE_NUMBER[event.role],
+                event.stored,
+                event.ts,
+                event.tokens,
+                len(event.terms),
+                event.speaker,
+                dump(event.metadata),
+                event.idempotency_key,
+            ),
+        )
+        if event.terms:
+            self._terms.add(ref.scope_key, key, event.terms)
+        return Event(
+            id=f"{ref.id}:{seq}",
+            session_id=ref.id,
+            seq=seq,
+            role=event.role,
+            content=event.content,
+            ts=utc(event.ts),
+            tokens=event.tokens,
+            speaker=event.speaker,
+            metadata=event.metadata or {},
+        )
+
+    def walk_back(self, ref: SessionRef, *, before: int | None = None) -> Iterator[Event]:
+        first, last = _span(ref, 1, MAX_SEQ if before is None else before - 1)
+        for row in self._db.execute(DOWN, (first, last, ref.scope_key)):
+            yield _event(ref, row)
+
+    def walk(self, ref: SessionRef, *, after: int = 0, until: int | None = None) -> Iterator[Event]:
+        first, last = _span(ref, after + 1, MAX_SEQ if until is None else until)
+        for row in self._db.execute(UP, (first, last, ref.scope_key)):
+            yield _event(ref, row)
+
+    def get(self, ref: SessionRef, seq: int) -> Event | None:
+        return next(self.walk(ref, after=seq - 1, until=seq), None)
+
+    def between(self, ref: SessionRef, since: int | None, until: int | None, *, limit: int) -> list[Event]:
+        first, last = _span(ref, 1, MAX_SEQ)
+        start = -_FOREVER if since is None else since
+        end = _FOREVER if until is None else until
+        rows = self._db.execute(BETWEEN, (ref.scope_key, start, end, first, last, min(limit, MAX_SEQ)))
+        return [_event(ref, row) for row in rows]
+
+    def seq_at(self, ref: SessionRef, at: int) -> int:
+        first, last = _span(ref, 1, MAX_SEQ)
+        key = self._db.execute(SEQ_AT, (first, last, ref.scope_key, at)).get
+        return 0 if key is None else int(key) & MAX_SEQ
+
+    def remove(self, ref: SessionRef, events: Sequence[Event], terms: Sequence[Sequence[str]]) -> int:
+        removed = words = turns = tokens = 0
+        for event, its_terms in zip(events, terms, strict=True):
+            key = ref.key << SEQ_BITS | event.seq
+            row = self._db.execute(REMOVE, (key, ref.scope_key)).fetchone()
+            if row is None:
+                continue
+            if its_terms:
+                self._terms.remove(ref.scope_key, key, its_terms)
+            removed += 1
+            words += row[0]
+            turns += event.role == "user"
+            tokens += event.tokens
+        keys = [ref.key << SEQ_BITS | event.seq for event in events]
+        remove_vectors(self._db, ref.scope_key, "event", keys)
+        self._db.execute(FORGET_COUNTS, (removed, turns, tokens, words, ref.key, ref.scope_key))
+        return removed
+
+
+def _same(stored: Event, new: NewEvent) -> Event:
+    if (stored.role, stored.content) != (new.role, new.content):
+        raise Conflict(
+            f"The idempotency key {new.idempotency_key!r} was used in this session for another message ({stored.id}). "
+            "Use a new key for a new message."
+        )
+    return stored
+
+
+def _span(ref: SessionRef, first: int, last: int) -> tuple[int, int]:
+    """Row keys of the places ``first`` to ``last``, never those of a neighbouring session."""
+    base = ref.key << SEQ_BITS
+    return base + min(max(first, 1), MAX_SEQ + 1), base + min(max(last, 0), MAX_SEQ)
+
+
+def _event(ref: SessionRef, row: tuple[Any, ...]) -> Event:
+    key, role, content, ts, tokens, speaker, metadata = row
+    seq = key & MAX_SEQ
+    return Event(
+        id=f"{ref.id}:{seq}",
+        session_id=ref.id,
+        seq=seq,
+        role=ROLES[role],
+        content=loads(content),
+        ts=utc(ts),
+        tokens=tokens,
+        speaker=speaker,
+        metadata=load(metadata),
+    )

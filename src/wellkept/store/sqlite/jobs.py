@@ -1,0 +1,174 @@
+"""The outbox of background work in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from wellkept.records import Scope, utc
+from wellkept.store.protocol import Job, JobState, SessionRef
+from wellkept.store.sqlite.sessions import dump, ensure_scope, load
+
+ADD = """
+    INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?,
+    'ready', ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
+"""
+# A running job's run_at is the end of its lease: one that died is due again without anybody looking for it.
+CLAIM = """
+    UPDATE jobs SET state = 'running', attempts = attempts + 1, run_at = ?2 WHERE key = (
+        SELECT key FROM jobs WHERE state IN ('ready', 'running') AND run_at <= ?1
+        AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) ORDER BY run_at, key LIMIT 1
+    ) RETURNING key
+"""
+FINISH = """
+    UPDATE jobs SET state = ?2, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END, last_error = ?4,
+        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at), once =
+        NULL
+    WHERE key = ?1 AND state = 'running' AND attempts = ?9
+"""
+BOOK = """
+    INSERT INTO spend (scope, day, kind, calls, input_tokens, output_tokens)
+    SELECT scope, ?2, kind, ?3, ?4, ?5 FROM jobs WHERE key = ?1
+    ON CONFLICT DO UPDATE SET calls = calls + ?3, input_tokens = input_tokens + ?4, output_tokens =
+    output_tokens + ?5
+"""
+SPENT = """
+    SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM spend JOIN scopes c ON c.key = scope
+    WHERE c.namespace = ? AND day = ?
+"""
+SPEND = """
+    SELECT day, c.user, kind, calls, input_tokens, output_tokens FROM spend JOIN scopes c ON c.key = scope
+    WHERE c.namespace = ?1 AND (?2 IS NULL OR day >= ?2) ORDER BY day, c.user, kind
+"""
+_SELECT = """
+    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.run_at, j.created,
+    j.finished,
+        j.last_error, j.raw_reply, j.usage, j.result
+    FROM jobs j JOIN scopes c ON c.key = j.scope LEFT JOIN sessions s ON s.key = j.session
+"""
+GET = f"{_SELECT} WHERE j.key = ?1 AND (?2 IS NULL OR c.namespace = ?2)"
+LIST = f"""{_SELECT}
+    WHERE (?1 IS NULL OR c.namespace = ?1) AND (?2 IS NULL OR c.user = ?2) AND (?3 IS NULL OR j.state = ?3)
+    AND (?4 IS NULL OR j.kind = ?4) AND (?5 IS NULL OR j.key < ?5) ORDER BY j.key DESC LIMIT ?6
+"""
+NEXT_DUE = """
+    SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
+    ORDER BY run_at LIMIT 1
+"""
+_NEVER = 1 << 62
+SET_STATE = """
+    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3
+    END WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
+"""
+
+
+class Jobs:
+    """See ``store.protocol.Jobs``."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def put(
+        self,
+        scope: Scope,
+        kind: str,
+        *,
+        ref: SessionRef | None = None,
+        payload: Mapping[str, Any] | None = None,
+        at: int,
+        once: str | None = None,
+    ) -> int | None:
+        owner = ref.scope_key if ref else ensure_scope(self._db, scope)
+        values = (owner, ref.key if ref else None, kind, dump(payload) or "{}", at, at, once)
+        key: int | None = self._db.execute(ADD, values).get
+        return key
+
+    def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
+        wanted = json.dumps(list(kinds)) if kinds is not None else None
+        key = self._db.execute(CLAIM, (at, at + lease, wanted)).get
+        return self.get(key) if key is not None else None
+
+    def finish(
+        self,
+        job: Job,
+        state: JobState,
+        *,
+        at: int,
+        day: str,
+        error: str | None = None,
+        raw_reply: str | None = None,
+        usage: Mapping[str, int] | None = None,
+        result: Mapping[str, Any] | None = None,
+        run_at: int | None = None,
+    ) -> bool:
+        spent = usage or {}
+        total = {
+            name: spent.get(name, 0) + (job.usage or {}).get(name, 0)
+            for name in {**(job.usage or {}), **spent}
+        }
+        values = (job.id, state, at, error, raw_reply, dump(total), dump(result), run_at, job.attempts)
+        self._db.execute(FINISH, values)
+        held = self._db.changes() > 0
+        if spent:  # tokens are spent even when the result comes too late
+            self._db.execute(
+                BOOK,
+                (job.id, day, *(spent.get(name, 0) for name in ("calls", "input_tokens", "output_tokens"))),
+            )
+        return held
+
+    def spent(self, namespace: str, day: str) -> int:
+        return int(self._db.execute(SPENT, (namespace, day)).get)
+
+    def spend(self, namespace: str, *, since: str | None = None) -> list[dict[str, Any]]:
+        names = ("day", "user", "kind", "calls", "input_tokens", "output_tokens")
+        return [dict(zip(names, row, strict=True)) for row in self._db.execute(SPEND, (namespace, since))]
+
+    def get(self, id: int, namespace: str | None = None) -> Job | None:
+        row = self._db.execute(GET, (id, namespace)).fetchone()
+        return _job(row) if row else None
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        scope: Scope | None = None,
+        state: JobState | None = None,
+        kind: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> list[Job]:
+        tenant = scope.namespace if scope else namespace
+        values = (tenant, scope.user if scope else None, state, kind, before, limit)
+        return [_job(row) for row in self._db.execute(LIST, values)]
+
+    def next_due(self, kinds: Sequence[str]) -> int:
+        due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
+        return _NEVER if due is None else int(due)
+
+    def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
+        self._db.execute(SET_STATE, (id, state, at, json.dumps(list(allowed))))
+        return self._db.changes() > 0
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    key, kind, namespace, user, session, payload, state, attempts, *rest = row
+    run_at, created, finished, error, raw, usage, result = rest
+    return Job(
+        id=key,
+        kind=kind,
+        scope=Scope(namespace, user),
+        session_id=session,
+        payload=load(payload),
+        state=state,
+        attempts=attempts,
+        run_at=utc(run_at),
+        created_at=utc(created),
+        finished_at=utc(finished) if finished is not None else None,
+        last_error=error,
+        raw_reply=raw,
+        usage=load(usage) or None,
+        result=load(result) or None,
+    )

@@ -1,0 +1,88 @@
+"""Opening a file: is it ours, is it sound, is it up to date?"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import apsw
+
+from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt
+from wellkept.store.sqlite.connection import Connections, typed_errors
+from wellkept.store.sqlite.migrations import MIGRATIONS
+
+APPLICATION_ID = 0x574B5054  # "WKPT" in the file's header
+QUICK_CHECK_BYTES = 32 << 20
+
+
+def prepare(connections: Connections) -> None:
+    """Check that the file is ours and sound, and bring it up to date.
+
+    Raises InvalidInput for a folder or another program's database, SchemaTooNew for a file of a newer
+    version (untouched), StoreCorrupt for damage.
+    """
+    if not connections.in_memory and Path(connections.path).is_dir():
+        raise InvalidInput(
+            f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db"
+        )
+    connection = connections.raw()
+    try:
+        with typed_errors(connections.path):
+            if _is_new(connection, connections.path):
+                pending = [name for name, _ in MIGRATIONS]
+            else:
+                _check(connection, connections.path)
+                pending = _pending(connection, connections.path)
+            if pending and not connections.read_only:
+                connections.configure(connection)
+                _migrate(connection)
+    finally:
+        connection.close()
+
+
+def _is_new(connection: apsw.Connection, path: str) -> bool:
+    if connection.execute("SELECT count(*) FROM sqlite_schema").get == 0:
+        return True
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise InvalidInput(f"{path} is another program's SQLite database. Give wellkept a path of its own.")
+    return False
+
+
+def _check(connection: apsw.Connection, path: str) -> None:
+    """Large files are checked by ``wellkept doctor`` only: reading all of them would delay every start."""
+    pages, size = connection.pragma("page_count"), connection.pragma("page_size")
+    if pages * size <= QUICK_CHECK_BYTES:
+        found = connection.execute("PRAGMA quick_check(1)").get
+        if found != "ok":
+            raise StoreCorrupt(f"{path} is damaged ({found}). Run: wellkept doctor --store {path}")
+
+
+def _pending(connection: apsw.Connection, path: str) -> list[str]:
+    done = {name for (name,) in connection.execute("SELECT name FROM migrations")}
+    unknown = done - {name for name, _ in MIGRATIONS}
+    if unknown:
+        raise SchemaTooNew(
+            f"{path} was written by a newer wellkept (it has: {', '.join(sorted(unknown))}). "
+            "Update wellkept to open it; the file was not changed."
+        )
+    return [name for name, _ in MIGRATIONS if name not in done]
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    """All that is pending in one transaction; another process may have been faster, so look again inside
+    it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at INTEGER NOT NULL)"
+        )
+        done = {name for (name,) in connection.execute("SELECT name FROM migrations")}
+        for name, script in MIGRATIONS:
+            if name not in done:
+                connection.execute(script)
+                connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, int(time.time() * 1000)))
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
