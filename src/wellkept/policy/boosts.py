@@ -36,7 +36,7 @@ _DAY = 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age(Record):
-    """How age counts: from 1 for what is new evenly down to ``discount`` for what is ``days`` old and older."""
+    """How age counts: from 1 for what is new down to ``discount`` for what is ``days`` old and older."""
 
     now: datetime
     discount: float = 0.7
