@@ -84,6 +84,14 @@ def test_what_is_handed_back_says_on_which_day_it_was_said() -> None:
     assert (datum.text, datum.said) == ("last Friday", "2024-06-12")
 
 
+def test_a_sentence_of_numbers_without_end_is_handed_back_whole() -> None:
+    result = made(100, [Entry(1, "user", ", ".join(str(n) for n in range(10, 20_010)))])
+    assert tokens.estimate(result.text) <= 100
+    assert {item.value for item in result.dropped} | {value for _, value in hard(result.text)} == {
+        str(n) for n in range(10, 20_010)
+    }
+
+
 def test_the_oldest_gives_way_first() -> None:
     entries = [Entry(n, "user", f"I paid ${n * 11} for it.") for n in range(1, 30)]
     kept = {value for _, value in hard(made(60, entries).text)}
