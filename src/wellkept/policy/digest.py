@@ -81,6 +81,9 @@ def digest(
         previous: text of an older digest; its lines come first and give way first.
     """
     pieces = _unrepeated([*_parsed(previous), *_chosen(entries)])
+    text = _rendered(pieces)
+    if count(text) <= limit:
+        return Digest(text, _spoken_of(pieces), ())
     fitted = _fitted(pieces, limit, count)
     there = {key for piece in fitted for key in _keys(piece)}
     dropped = {
@@ -89,8 +92,11 @@ def digest(
         for key, datum in _keys(piece).items()
         if key not in there
     }
-    kept = sorted({piece.line for piece in fitted if piece.line > 0 and piece.text})
-    return Digest(_rendered(fitted), tuple(kept), tuple(dropped.values()))
+    return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()))
+
+
+def _spoken_of(pieces: Iterable[_Piece]) -> tuple[int, ...]:
+    return tuple(sorted({piece.line for piece in pieces if piece.line > 0 and piece.text}))
 
 
 _ABSOLUTE = re.compile(r"\d{4}|--\d\d")
@@ -221,8 +227,6 @@ _TOKENS_PER_VALUE = 2  # a value and what parts it from the next
 
 def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> list[_Piece]:
     """``pieces`` after as few concessions as ``limit`` allows."""
-    if count(_rendered(pieces)) <= limit:
-        return pieces
     last = {key: place for place, piece in enumerate(pieces) for key in _keys(piece)}
     only_here: list[set[Key]] = [set() for _ in pieces]
     for key, place in last.items():
