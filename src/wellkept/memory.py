@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any
 
 from wellkept.core import Core, system_clock
+from wellkept.embedding import EMBED, embed, remake
 from wellkept.errors import InvalidInput, NotFound, Unsupported
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
@@ -14,13 +16,14 @@ from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.checks import check_limit, check_text, plain_metadata
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
+from wellkept.recall import Result, recall, search_of
 from wellkept.records import Policy, Scope, SessionInfo
 from wellkept.session import Session, SessionReader
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
 
 MAX_NAME = 512
-HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize}
+HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize, EMBED: embed}
 
 
 class Memory:
@@ -187,6 +190,45 @@ class UserReader:
 
         return self._core.store.read(page)
 
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        kinds: Sequence[str] | None = None,
+        session_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
+        filters: Mapping[str, Any] | None = None,
+        threshold: float | None = None,
+        explain: bool = False,
+    ) -> list[Result]:
+        """What this user's memory holds for a question, best first; empty when there is nothing.
+
+        Args:
+            query: plain text; nothing in it is syntax.
+            limit: results at most; the policy's ``recall_limit`` if not given.
+            kinds: some of "event", "fact", "summary"; all if not given.
+            session_id: only of this session.
+            since, until: only what was said in this time (aware), the end not included.
+            now: the reference of words like "yesterday", and of age; the clock's time if not given.
+            filters: on role, speaker, session_id and metadata (``policy.filters``); events only, where they name
+                metadata.
+            threshold: least ``relevance`` of a result, 0 to 1.
+            explain: give the dropped candidates too, behind the results, each with its reason.
+
+        Raises:
+            InvalidInput: an argument of the wrong kind, or a filter that is not understood.
+            NotFound: the session is not this user's.
+            ModelError: the embedder failed.
+        """
+        asked = search_of(
+            self._core, query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now,
+            filters=filters, threshold=threshold, explain=explain,
+        )  # fmt: skip
+        return recall(self._core, self._scope, asked)
+
 
 class UserMemory(UserReader):
     """What is kept about one user across sessions."""
@@ -195,6 +237,15 @@ class UserMemory(UserReader):
     def profile(self) -> Profile:
         """The profile documents: soul, identity, user."""
         return Profile(self._core, self._scope)
+
+    def reembed(self) -> int:
+        """Have every document embedded that has no vector of the configured embedder; how many wait.
+
+        Raises InvalidInput when no embedder is configured.
+        """
+        waiting = remake(self._core, self._scope)
+        self._core.notify()
+        return waiting
 
 
 class MemoryReader:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from wellkept import context as contexts
 from wellkept.context import Context
 from wellkept.core import Core
+from wellkept.embedding import want_events
 from wellkept.errors import NotFound
 from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
@@ -196,7 +197,9 @@ class Session(SessionReader):
         """The events, and in the same transaction the jobs that they cause."""
         stored = tables.events.append(self._ref, events, at=now)
         turned = any(event.role == "user" for event in events)
-        return stored, turned and put_if_due(tables, self._ref, self._core.policy, now)
+        due = turned and put_if_due(tables, self._ref, self._core.policy, now)
+        wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
+        return stored, want_events(self._core, tables, self._ref, wanted, now) or due
 
     def pop_turn(self) -> list[Event]:
         """Take the last turn (the newest user message and all after it) away for good; what was taken,

@@ -83,15 +83,15 @@ def parse(line):
     return item
 
 
-def terms(source):
-    """The terms of a list separated by ``, ; / |``, trimmed and without duplicates, at most 3."""
+def terms(source, limit=MAX_TERMS):
+    """The terms of a list separated by ``, ; / |``, trimmed and without duplicates, at most ``limit``."""
     source = _bound(source if isinstance(source, str) else ",".join(source), _INPUT)
     for separator in _SEPARATORS:
         source = source.replace(separator, ",")
     found = []
     for term in source.split(","):
         term = term.strip()
-        if term and term not in found and len(found) < MAX_TERMS:
+        if term and term not in found and len(found) < limit:
             found.append(term)
     return found
 
@@ -109,7 +109,7 @@ def short(labels):
 def _grounded(keywords, content, tags):
     """Keywords that occur in content or tags, filled up with the tags to 3."""
     place = (content + "\n" + tags).lower()
-    found = [term for term in terms(keywords) if term.lower() in place]
+    found = [term for term in terms(keywords, _INPUT) if term.lower() in place][:MAX_TERMS]
     for tag in terms(tags):
         if tag not in found and len(found) < MAX_TERMS:
             found.append(tag)

@@ -156,9 +156,8 @@ class Journal:
             if line.state == DAMAGED:
                 self._set_aside(line)
         if self.size() >= 0:
-            self._switch(
-                ((line.type, line.format, line) for line in self.lines()), counts[HEALED] or counts[DAMAGED]
-            )
+            whole = ((line.type, line.format, line) for line in self.lines_by_scan())
+            self._switch(whole, counts[HEALED] or counts[DAMAGED])
         return counts
 
     def rewrite(self, records):

@@ -78,6 +78,14 @@ class LongTerm:
         self.changed = False
         self._load()
 
+    def begin(self):
+        """Write the files that are missing, so that the firmware boots on the folder."""
+        for path in (self.records.path, self.digest):
+            if self.disk.size(path) < 0:
+                self.disk.append(path, b"")
+        if self.disk.size(self.folder + "/memory_index.json") <= 0 or self.changed:
+            self._write_caches()
+
     # ── reading ──
 
     def items(self):
@@ -105,6 +113,10 @@ class LongTerm:
                     names.append(label)
                 counts[label] = counts.get(label, 0) + 1
         return [(name, counts[name]) for name in names]
+
+    def markdown(self):
+        """The lines of ``MEMORY.md`` as they are now."""
+        return views.markdown(self)
 
     def recall(self, labels=(), limit=RECALL_LIMIT):
         """The items that have one of ``labels`` (whole or in the 8-character form), each counted as used.

@@ -1,4 +1,4 @@
-"""No number, date or amount is overlooked: a naive scanner, which knows nothing of dates or units, is the judge."""
+"""No number, date or amount is overlooked: a naive scanner that knows no dates or units is the judge."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ around = st.sampled_from(
         "",
         " ",
         "，",
+        "last Tuesday\nJames ",
         "。",
         ", ",
         "\n",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from wellkept.policy import tokens
@@ -13,7 +15,7 @@ CHAT = [
     Entry(
         4,
         "user",
-        "I love hiking. Nice weather. We met Bob at 4pm, and it cost $35.50, a fair price.",
+        "I love hiking. Nice weather. We met Bob at 4pm, and it cost $35.50, a lot.",
         "2024-06-13",
     ),
 ]
@@ -34,7 +36,7 @@ def test_sentences_that_carry_something_stay_in_order_with_their_speaker_and_day
         "assistant: 自然博物馆6月30日有展览，门票120元。",
         "[2024-06-13]",
         "user: 他对花生过敏，不能吃花生酱。",
-        "user: I love hiking. We met Bob at 4pm, and it cost $35.50, a fair price.",
+        "user: I love hiking. We met Bob at 4pm, and it cost $35.50, a lot.",
     ]
 
 
@@ -55,12 +57,12 @@ def test_the_limit_holds_and_what_is_lost_is_handed_back(limit: int) -> None:
 
 def test_numbers_survive_preferences_and_names() -> None:
     result = made(80)
-    assert {"5 year", "120 CNY", "35.50"[:4] + " USD"} <= {value for _, value in hard(result.text)}
+    assert {"5 year", "120 CNY", "35.5 USD"} <= {value for _, value in hard(result.text)}
     assert "hiking" not in result.text
 
 
 def test_a_sentence_is_cut_to_its_clauses_before_it_goes() -> None:
-    long = "We had a wonderful time with everybody there, the ticket was $35, and the weather was lovely all day."
+    long = "We had a wonderful time with everybody there, the ticket was $35, and the weather was lovely."
     result = made(20, [Entry(1, "user", long)])
     assert result.text == "user: the ticket was $35,"
 
@@ -137,7 +139,7 @@ ZH = [
     "嗯嗯，我知道啦。周末去爬山，来回{b}公里。",
 ]
 EN = [
-    "The meeting number {n} is on 2024-{m:02d}-{d:02d} at {h}:30 pm and the budget is ${a}. Everybody looks forward to it.",
+    "The meeting number {n} is on 2024-{m:02d}-{d:02d} at {h}:30 pm, the budget is ${a}. Everybody nods.",
     "We sold {a} cups this week, refunded {b} dollars, and the boss was rather happy.",
     "I moved to flat {b} and pay €{a} a month, which is fine.",
     "Haha, I see. We hiked {b} km last weekend, and it was lovely.",
@@ -146,7 +148,9 @@ EN = [
 
 @pytest.mark.parametrize("patterns", [ZH, EN], ids=["zh", "en"])
 def test_thirty_merges_lose_no_number_and_keep_the_last_ten(patterns: list[str]) -> None:
-    summary, ledger, rounds = "", [], []
+    summary = ""
+    ledger: list[KeyDatum] = []
+    rounds: list[list[KeyDatum]] = []
     for merge in range(30):
         entries = [_entry(patterns, merge * 10 + n) for n in range(10)]
         rounds.append([item for entry in entries for item in extract(entry.text) if item.kind in HARD])
@@ -175,6 +179,5 @@ def _entry(patterns: list[str], n: int) -> Entry:
     )
 
 
-def _unique(items: object) -> set[tuple[str, str]]:
-    assert isinstance(items, (list, tuple))
-    return {(item.kind, item.value) for item in items if isinstance(item, KeyDatum)}
+def _unique(items: Iterable[KeyDatum]) -> set[tuple[str, str]]:
+    return {(item.kind, item.value) for item in items}

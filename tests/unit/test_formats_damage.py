@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wellkept import samples
 from wellkept.errors import InvalidInput
-from wellkept.formats import BadLine, read, write
+from wellkept.formats import BadLine, Extra, read, write
 from wellkept.formats.values import values
 
 FIXTURES = sorted((Path(__file__).parents[1] / "fixtures" / "formats").iterdir())
@@ -45,7 +45,11 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(value[key])
 
 
-@given(st.sampled_from([*FIXTURES, samples.path()]), st.randoms(use_true_random=False))
+# The fields of OpenAI's and Anthropic's lists are read by ``policy.messages``, which has tests of its own.
+OWN_FIELDS = [path for path in FIXTURES if not path.name.startswith(("openai", "anthropic"))]
+
+
+@given(st.sampled_from([*OWN_FIELDS, samples.path()]), st.randoms(use_true_random=False))
 def test_a_field_of_any_kind_in_any_place_is_reported_at_worst(path: Path, chance: random.Random) -> None:
     """Whatever stands in the place of a field, the file is read on and what is read can be exported."""
     found = [
@@ -78,10 +82,12 @@ def test_deep_nesting_is_reported(path: Path, depth: int) -> None:
         assert "nested too deeply" in str(error)
 
 
-def test_deep_nesting_in_an_export_costs_its_line() -> None:
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_deep_nesting_in_an_export_costs_its_line_at_worst(depth: int) -> None:
     head = '{"kind": "header", "format": "wellkept", "version": "1.0"}\n'
-    deep = '{"kind": "fact", "x": ' + "[" * 900 + "]" * 900 + "}\n"
-    found = list(read(io.StringIO(head + deep)))
-    assert isinstance(found[0], BadLine)
-    assert found[0].line == 2
-    assert "nested" in found[0].reason
+    deep = '{"kind": "fact", "x": ' + "[" * depth + "]" * depth + "}\n"
+    found = next(read(io.StringIO(head + deep)))
+    # How deep is too deep depends on the interpreter.
+    assert isinstance(found, (BadLine, Extra))
+    assert found.line == 2
+    assert "nested" in found.reason if isinstance(found, BadLine) else depth == 900

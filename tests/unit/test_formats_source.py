@@ -219,7 +219,14 @@ def test_damaged_element_is_not_searched_to_the_end_of_the_file() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['[{"a": 1},\n {"b": 2}]', "[\n[1],\n[2]\n]", '{"a": 1}\n{"b": 2}\n', '{\n"a": [\n1]\n}', "[1]\n[2]\n"],
+    [
+        '[{"a": 1},\n {"b": 2}]',
+        "[\n[1],\n[2]\n]",
+        '{"a": 1}\n{"b": 2}\n',
+        '{\n"a": [\n1]\n}',
+        "[1]\n[2]\n",
+        '{"a": 1}\n42\n',
+    ],
 )
 def test_ways_of_writing_values(text: str) -> None:
     try:

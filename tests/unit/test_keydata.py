@@ -23,6 +23,7 @@ def found(text: str, kind: str) -> list[str]:
         ("number", "两只猫和3条狗", ["2", "3"]),
         ("date", "6月30日 and June 30", ["--06-30", "--06-30"]),
         ("date", "去年夏天", ["year-1/summer"]),
+        ("date", "last Tuesday\nJames came", ["wd2-1"]),
         ("time", "下午三点半, 3:30 pm, 15:30", ["T15:30", "T15:30", "T15:30"]),
         ("id", "订单号SF1234567890，版本v1.2.3", ["sf1234567890", "v1.2.3"]),
         ("id", "Order ORD-2024-06-30-17 or #4521", ["ord-2024-06-30-17", "#4521"]),
@@ -57,9 +58,10 @@ def test_each_kind_is_listed_with_its_value(kind: str, text: str, values: list[s
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("constraint", "I don't know"), ("constraint", "别的都好"), ("constraint", "不要紧"), ("todo", "我不要"),
-        ("todo", "主要是天气"), ("name", "Hello there. Great!"), ("name", "On Monday I rested"), ("place", "我走路去"),
-        ("id", "It takes 30min or 5kg"), ("number", "一起去，一个人"), ("number", "one of us"), ("id", "2024-06-30"),
+        ("constraint", "I don't know"), ("constraint", "别的都好"), ("constraint", "不要紧"),
+        ("todo", "我不要"), ("todo", "主要是天气"), ("place", "我走路去"), ("id", "2024-06-30"),
+        ("name", "Hello there. Great!"), ("name", "On Monday I rested"), ("name", "## Next Steps"),
+        ("id", "It takes 30min or 5kg"), ("number", "一起去，一个人"), ("number", "One of us, loved ones"),
     ],
 )  # fmt: skip
 def test_look_alikes_are_left_out(kind: str, text: str) -> None:
@@ -89,6 +91,13 @@ def test_with_a_reference_relative_dates_become_absolute() -> None:
         "2023",
         "year-9999",
     ]
+
+
+def test_an_open_date_is_the_last_or_the_coming_one() -> None:
+    reference = datetime(2024, 6, 12, tzinfo=timezone.utc)
+    (last,) = extract("周五", reference=reference)
+    (coming,) = extract("周五", reference=reference, prefer="future")
+    assert (last.value, coming.value) == ("2024-06-07", "2024-06-14")
 
 
 def test_a_naive_reference_is_refused() -> None:
@@ -140,4 +149,5 @@ def test_nothing_has_no_key_data() -> None:
 
 
 def test_kinds_are_the_nine_of_the_glossary() -> None:
-    assert len(keydata.KINDS) == 9 and keydata.HARD <= set(keydata.KINDS)
+    assert len(set(keydata.KINDS)) == 9
+    assert set(keydata.KINDS) > keydata.HARD

@@ -104,14 +104,14 @@ def _written(number: int) -> str:
     """``number`` in full Chinese numerals, as taught: 零 for gaps, no 一 left out."""
     if number >= 10_000:
         high, low = divmod(number, 10_000)
-        gap = "零" if low and low < 1_000 else ""
-        return f"{_written(high)}万{gap}{_written(low) if low else ''}"
-    text, gap = "", False
+        between = "零" if low and low < 1_000 else ""
+        return f"{_written(high)}万{between}{_written(low) if low else ''}"
+    text, gap = "", ""
     for scale, unit in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
         digit, number = divmod(number, scale)
         if digit:
-            text += ("零" if gap and text else "") + "零一二三四五六七八九"[digit] + unit
-            gap = False
+            text += (gap if text else "") + "零一二三四五六七八九"[digit] + unit
+            gap = ""
         else:
-            gap = True
+            gap = "零"
     return text or "零"

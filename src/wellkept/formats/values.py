@@ -51,7 +51,7 @@ def _why(error: Exception, text: str) -> str:
     if not isinstance(error, json.JSONDecodeError):
         return f"no valid JSON: {error}{hint}"
     cut = "; it looks cut off" if _unterminated(error) or error.pos >= len(text.rstrip()) else ""
-    return f"no valid JSON: {error.msg} at character {error.pos + 1}{cut}{hint}"
+    return f"no valid JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}{cut}{hint}"
 
 
 def _may_be_cut(error: json.JSONDecodeError) -> bool:
@@ -68,9 +68,9 @@ def values(pieces: Iterable[str]) -> Numbered:
     head = list(_up_to(_PEEK, rest))
     first, second = _first_lines(head)
     pieces = itertools.chain(head, rest)
-    if first.startswith("[") and not (first.endswith("]") and second.startswith("[")):
+    if first.startswith("[") and not (first.endswith("]") and second):
         return elements(pieces)
-    if first.startswith("{") and second and not second.startswith("{"):
+    if first.startswith("{") and not first.endswith("}") and second and not second.startswith("{"):
         return _whole(pieces)
     return json_lines(pieces)
 

@@ -1,12 +1,12 @@
-"""Factors on the score of a document, each with the name of its reason. A factor of 1 is left out."""
+"""Factors on the score of a document, each with the name of its reason."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from wellkept.policy import question, words
+from wellkept.policy import question
 from wellkept.policy.corpus import Doc, Window
 from wellkept.policy.question import Question
 from wellkept.records import Record
@@ -25,10 +25,10 @@ AROUND_DAYS = 7.0
 TELLS_TIME = 1.3
 """For a text with time words when the question asks for a time."""
 
-ASKING = 0.25
+ASKING = 0.2
 """Taken from a text that is all questions; in proportion from one that is so in part."""
 
-SENTENCE = 0.5
+SENTENCE = 0.6
 """Added to a text that has all that the question says in one sentence; in proportion where it has a part of it."""
 
 _DAY = 86_400_000
@@ -44,8 +44,8 @@ class Age(Record):
 
     def factor(self, ts: int) -> float:
         """The factor of what was said at ``ts`` (ms); 1 for the future."""
-        age = (self.now.timestamp() * 1000 - ts) / _DAY
-        return 1 - (1 - self.discount) * min(1.0, max(0.0, age / self.days if self.days else 1.0))
+        past = (self.now.timestamp() * 1000 - ts) / (self.days * _DAY or 1)
+        return 1 - (1 - self.discount) * min(1.0, max(0.0, past))
 
 
 def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> dict[str, float]:
@@ -59,25 +59,25 @@ def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> 
         factors["date"] = _near(doc.ts, window)
     elif age is not None and not asked.about_past:
         factors["age"] = age.factor(doc.ts)
-    return {reason: factor for reason, factor in factors.items() if factor != 1.0}
+    return factors
 
 
-def read(text: str, asked: Question, worth: Mapping[str, float]) -> dict[str, float]:
-    """The factors that need the text. ``worth``: the weight of each token of the question, all together 1."""
-    factors = {"sentence": 1 + SENTENCE * _best_sentence(text, worth), "asking": 1 - ASKING * question.share_asked(text)}
-    if asked.about_time and question.tells_time(text):
+def read(
+    sentences: Mapping[str, Collection[str]], asked: Question, worth: Mapping[str, float]
+) -> dict[str, float]:
+    """The factors that need the text: its sentences with the tokens of each.
+
+    ``worth`` is the weight of each token of the question, all together 1.
+    """
+    best = max((sum(worth[token] for token in worth if token in said) for said in sentences.values()), default=0.0)
+    asking = question.share_asked(sentences)
+    factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * asking}
+    if asked.about_time and any(map(question.tells_time, sentences)):
         factors["time"] = TELLS_TIME
-    return {reason: factor for reason, factor in factors.items() if factor != 1.0}
+    return factors
 
 
 def _near(ts: int, window: Window) -> float:
     start, end = window.start.timestamp() * 1000, window.end.timestamp() * 1000
     away = max(start - ts, ts - end, 0.0) / _DAY
     return 1 + (IN_WINDOW - 1) * max(0.0, 1 - away / AROUND_DAYS)
-
-
-def _best_sentence(text: str, worth: Mapping[str, float]) -> float:
-    return max(
-        (sum(worth.get(token, 0.0) for token in set(words.index_tokens(part))) for part in words.sentences(text)),
-        default=0.0,
-    )

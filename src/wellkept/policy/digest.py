@@ -3,8 +3,8 @@
 A digest is plain text. A line ``[2024-06-12]`` dates what follows, ``speaker: …`` quotes what somebody
 said, and ``· 5岁; 6月30日`` lists key data whose sentences had to go. A digest can be digested again
 together with what came after it. When room gets short, names go first, then wishes and to-dos, then whole
-sentences in favour of their numbers, dates and amounts; always the oldest first. What is left out is handed
-back for the ledger.
+sentences in favour of their numbers, dates and amounts; always the oldest first; a fifth of the room is kept
+for the newest constraints and wishes. What is left out is handed back for the ledger.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Entry(Record):
 class Sentence(Record):
     """A sentence and its key data (places relative to the sentence).
 
-    ``rank``: 0 nothing to keep, 1 names, places and ids, 2 preferences and to-dos, 3 constraints, 4
-    numbers, dates, times and amounts.
+    ``rank`` says what the sentence is kept for: 0 nothing, 1 names, places and ids, 2 preferences and
+    to-dos, 3 constraints, 4 numbers, dates, times and amounts.
     """
 
     text: str
@@ -76,6 +76,7 @@ def digest(
 
     Args:
         limit: tokens that the text may take, as ``count`` counts them; never exceeded.
+        count: a counter of tokens; it is asked for each of some ten drafts where room is short.
         previous: text of an older digest; its lines come first and give way first.
     """
     pieces = _unrepeated([*_parsed(previous), *_chosen(entries)])
@@ -134,7 +135,7 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(_sentence(part) for part in _split(text) if part)
 
 
-_remembered = lru_cache(maxsize=4_096)(_sentences)
+_remembered = lru_cache(maxsize=1_024)(_sentences)
 
 
 def _split(text: str) -> Iterator[str]:
@@ -190,7 +191,7 @@ _VALUES = "· "
 
 def _parsed(text: str) -> Iterator[_Piece]:
     """The pieces of an older digest; lines get negative numbers."""
-    date, lines = "", text.splitlines()
+    date, lines = "", text.split("\n")
     for number, line in enumerate(lines, -len(lines)):
         if header := _HEADER.fullmatch(line.strip()):
             date = header[1]
@@ -281,7 +282,7 @@ def _reduced(piece: _Piece, form: Form, place: int, last: Mapping[Key, int]) -> 
 _CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     """The clauses of ``sentence`` with numbers, dates, times, amounts or constraints, and their key data."""
     edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(sentence.text)), len(sentence.text)]
@@ -299,7 +300,7 @@ def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     return "".join(sentence.text[low:high] for low, high in kept).strip(), data
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _bare(datum: KeyDatum, sentence: str) -> str:
     """``datum`` as written, with the word before it where it would not be understood alone ("in May")."""
     if any((other.kind, other.value) == (datum.kind, datum.value) for other in extract(datum.text)):
@@ -310,7 +311,7 @@ def _bare(datum: KeyDatum, sentence: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _day(datum: KeyDatum, said: str) -> str:
-    """The day that a relative ``datum`` means, behind an equals sign; "" where it needs none or none is known."""
+    """The day that a relative ``datum`` means, behind an equals sign; "" where there is none to tell."""
     reference = parse(said, "UTC") if said and _relative(datum) else None
     try:
         return f" = {absolute(datum.value, reference, 'UTC')}" if reference else ""

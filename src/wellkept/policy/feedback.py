@@ -48,6 +48,8 @@ def terms(
                 worth[token] = worth.get(token, 0.0) + share
     held = frequencies(worth)
     # A word of a single document leads to that document only.
-    value = {token: worth[token] * bm25.idf(documents, held[token]) for token in worth if held.get(token, 0) > 1}
+    value = {
+        token: worth[token] * bm25.idf(documents, held[token]) for token in worth if held.get(token, 0) > 1
+    }
     best = sorted(value, key=lambda token: (-value[token], token))[:TERMS]
     return {Term(token): WEIGHT * value[token] / value[best[0]] for token in best}

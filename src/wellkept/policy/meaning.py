@@ -35,7 +35,9 @@ class Meaning(Record):
     def standing(self) -> dict[int, float]:
         """By how many deviations each document is closer than the mean, those below it left out."""
         scale = self.deviation or 1.0
-        return {key: (cosine - self.mean) / scale for key, cosine in self.cosines.items() if cosine > self.mean}
+        return {
+            key: (cosine - self.mean) / scale for key, cosine in self.cosines.items() if cosine > self.mean
+        }
 
 
 def of_cosines(cosines: Mapping[int, float], calibration: tuple[float, float] = (0.0, 1.0)) -> Meaning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from wellkept.policy import words
@@ -47,9 +47,8 @@ def read(text: str, speakers: Iterable[str] = ()) -> Question:
     )
 
 
-def share_asked(text: str) -> float:
-    """How much of ``text`` stands in sentences that end with a question mark, from 0 to 1."""
-    sentences = words.sentences(text)
+def share_asked(sentences: Collection[str]) -> float:
+    """How much of a text its sentences with a question mark at the end make up, from 0 to 1."""
     asked = sum(len(sentence) for sentence in sentences if sentence.endswith(("?", "？")))
     return asked / (sum(map(len, sentences)) or 1)
 

@@ -4,7 +4,7 @@
    neighbours lend.
 2. With vectors: both scores in standard deviations, added (``meaning``).
 3. Factors from what is known of each document, and for the best ones from their texts (``boosts``).
-4. Out: what is like a better result, what is below a threshold, what is over the limit.
+4. Out: what is below a threshold, what says the same as a better one, what is over the limit (``results``).
 
 Nothing here reads or writes: the ``Index`` answers from what its caller has at hand.
 """
@@ -13,83 +13,22 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from wellkept.policy import bm25, boosts, feedback, meaning, question, words
+from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
 from wellkept.policy.bm25 import Postings
-from wellkept.policy.boosts import Age
-from wellkept.policy.corpus import Doc, Index, Window
+from wellkept.policy.corpus import Doc, Index
 from wellkept.policy.meaning import Meaning
 from wellkept.policy.question import Question
+from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
-from wellkept.records import Record
 
-SHORTLIST = 30
+SHORTLIST = 20
 """So many texts are read to put the best in order; more when more results are asked for."""
 
-CLIP = 2000
+CLIP = 1000
 """Characters read of each of them."""
-
-ALIKE = 0.9
-"""Two texts that share this part of their tokens say the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish(Record):
-    """What a caller may set beside the question.
-
-    Attributes:
-        limit: results at most.
-        threshold: least ``relevance`` of a result; 0 for all that share a term with the question.
-        similarity: least calibrated similarity of what shares no term with it, nor has a neighbour that does.
-        window: the time that the question speaks of; what was said then is favoured.
-        age: how age counts; None for not at all.
-    """
-
-    limit: int = 8
-    threshold: float = 0.0
-    similarity: float = 0.7
-    window: Window | None = None
-    age: Age | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Found(Record):
-    """A result.
-
-    Attributes:
-        score: puts the results of one question in order; not comparable between questions.
-        relevance: from 0 to 1: the share of the question's weight that it and its neighbours hold, or its
-            calibrated similarity, whichever is more.
-        parts: ``text``, ``feedback``, ``neighbours`` and ``meaning``, which were added, and by the name of their
-            reason the factors that then changed the sum.
-        around: keys of the messages right before and after it.
-    """
-
-    key: int
-    score: float
-    relevance: float
-    parts: Mapping[str, float]
-    around: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped(Record):
-    """A candidate that is no result, and why."""
-
-    key: int
-    score: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking(Record):
-    """Results, best first; what was dropped; the words that were added to the question's own."""
-
-    found: tuple[Found, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    added: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +43,13 @@ class _Pool:
     def parts_of(self, key: int) -> dict[str, float]:
         return {name: scores[key] for name, scores in self.parts.items() if key in scores}
 
+    def sums(self) -> dict[int, float]:
+        total: dict[int, float] = {}
+        for scores in self.parts.values():
+            for key, score in scores.items():
+                total[key] = total.get(key, 0.0) + score
+        return total
+
 
 def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | None = None) -> Ranking:
     """What ``index`` holds for the question ``text``, best first; empty when there is nothing.
@@ -114,19 +60,11 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     asked = question.read(text, index.speakers)
     pool = _gather(asked, index, meant)
     factors = {key: boosts.known(doc, asked, wish.window, wish.age) for key, doc in pool.docs.items()}
-    scores = {key: _score(pool.parts_of(key), factors[key]) for key in pool.docs}
+    scores = {key: score * math.prod(factors[key].values()) for key, score in pool.sums().items()}
     best = heapq.nlargest(max(SHORTLIST, 2 * wish.limit), scores, key=lambda key: (scores[key], -key))
-    texts = {key: content[:CLIP] for key, content in index.texts(best).items()}
-    worth = _worth(asked, pool.postings, index.documents)
-    candidates = []
-    for key, content in texts.items():
-        reasons = factors[key] | boosts.read(content, asked, worth)
-        parts = pool.parts_of(key)
-        around = tuple(near for near in (key - 1, key + 1) if near in pool.docs)
-        relevance = max(_held(key, worth, pool.postings), meant.similarity(key) if meant else 0.0)
-        candidates.append(Found(key, _score(parts, reasons), relevance, parts | reasons, around))
-    candidates.sort(key=lambda found: (-found.score, found.key))
-    return _choose(candidates, texts, wish, tuple(term.text for term in pool.added))
+    read = list(_read({key: factors[key] for key in best}, pool, asked, index, meant))
+    read.sort(key=lambda candidate: (-candidate[0].score, candidate[0].key))
+    return replace(results.choose(read, wish), added=tuple(term.text for term in pool.added))
 
 
 def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
@@ -145,13 +83,13 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     if meant is not None:
         close = meant.standing()
         docs.update(index.docs(close.keys() - docs.keys()))
-        parts["meaning"] = _times({key: score for key, score in close.items() if key in docs}, meaning.WEIGHT)
+        parts["meaning"] = _times({key: close[key] for key in close if key in docs}, meaning.WEIGHT)
     return _Pool(docs, postings, added, parts)
 
 
 def _reach(postings: Mapping[Term, Postings]) -> set[int]:
     """All keys with a term, and those to which they lend."""
-    keys = {key for found in postings.values() for key in found}
+    keys = set().union(*postings.values())
     return {key + step for step in (-2, -1, 0, 1, 2) for key in keys}
 
 
@@ -177,55 +115,46 @@ def _times(scores: Mapping[int, float], factor: float) -> dict[int, float]:
     return {key: score * factor for key, score in scores.items()}
 
 
-def _score(parts: Mapping[str, float], factors: Mapping[str, float]) -> float:
-    return sum(parts.values()) * math.prod(factors.values())
+def _read(
+    known: Mapping[int, Mapping[str, float]],
+    pool: _Pool,
+    asked: Question,
+    index: Index,
+    meant: Meaning | None,
+) -> Iterator[tuple[Found, frozenset[str]]]:
+    """The documents ``known`` with all parts of their scores, and the tokens of their texts."""
+    worth = _worth(asked, pool.postings, index.documents)
+    by_token = {term.text: share for term, share in worth.items() if not term.prefix}
+    for key, text in index.texts(known.keys()).items():
+        said = words.sentences(text[:CLIP])
+        sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in said}
+        parts = pool.parts_of(key)
+        factors = {**known[key], **boosts.read(sentences, asked, by_token)}
+        found = Found(
+            key=key,
+            score=sum(parts.values()) * math.prod(factors.values()),
+            relevance=max(_held(key, worth, pool.postings), meant.similarity(key) if meant else 0.0),
+            parts={**parts, **factors},
+            around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
+        )
+        yield found, frozenset().union(*sentences.values())
 
 
 def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
     """The share of each term in what the question says; rare terms have more of it."""
     weights = {
-        term: weight * bm25.idf(documents, len(postings.get(term, ()))) for term, weight in asked.terms.items()
+        term: weight * bm25.idf(documents, len(postings.get(term, ())))
+        for term, weight in asked.terms.items()
     }
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
 
 
 def _held(key: int, worth: Mapping[Term, float], postings: Mapping[Term, Postings]) -> float:
-    """The share of the question that the message ``key`` and the ones beside it hold."""
-    return sum(
-        share for term, share in worth.items() if any(near in postings.get(term, ()) for near in (key - 1, key, key + 1))
-    )
-
-
-def _choose(candidates: list[Found], texts: Mapping[int, str], wish: Wish, added: tuple[str, ...]) -> Ranking:
-    """``candidates`` in their order, parted into results and the dropped."""
-    found: list[Found] = []
-    dropped: list[Dropped] = []
-    kept: list[tuple[int, frozenset[str]]] = []
-    for candidate in candidates:
-        tokens = frozenset(words.index_tokens(texts[candidate.key]))
-        reason = _too_weak(candidate, wish) or _repeats(tokens, kept)
-        if reason is None and len(found) == wish.limit:
-            reason = f"over the limit of {wish.limit}"
-        if reason is None:
-            found.append(candidate)
-            kept.append((candidate.key, tokens))
-        else:
-            dropped.append(Dropped(key=candidate.key, score=candidate.score, reason=reason))
-    return Ranking(found=tuple(found), dropped=tuple(dropped), added=added)
-
-
-def _too_weak(candidate: Found, wish: Wish) -> str | None:
-    if candidate.relevance < wish.threshold:
-        return f"relevance {candidate.relevance:.2f} is below the threshold {wish.threshold:.2f}"
-    lonely = not candidate.parts.keys() & {"text", "feedback", "neighbours"}
-    if lonely and candidate.relevance < wish.similarity:
-        return f"shares no word, and its similarity {candidate.relevance:.2f} is below {wish.similarity:.2f}"
-    return None
-
-
-def _repeats(tokens: frozenset[str], kept: Iterable[tuple[int, frozenset[str]]]) -> str | None:
-    for key, others in kept:
-        if len(tokens & others) >= ALIKE * (len(tokens | others) or 1):
-            return f"says the same as {key}"
-    return None
+    """The share of the question that the message ``key`` and the two beside it hold."""
+    held = 0.0
+    for term, share in worth.items():
+        found = postings.get(term, ())
+        if key in found or key - 1 in found or key + 1 in found:
+            held += share
+    return held

@@ -7,11 +7,14 @@ a ``SessionRef`` that was opened with one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from wellkept.policy.corpus import Doc
+from wellkept.policy.filters import ANYTHING, Condition
+from wellkept.policy.words import Term
 from wellkept.records import Content, Document, Event, LedgerLine, Record, Role, Scope, SessionInfo, Summary
 
 T = TypeVar("T")
@@ -248,6 +251,100 @@ class Summaries(Protocol):
         versions."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrow(Record):
+    """What a search may find: of one session, of a time (``since`` <= ts < ``until``, ms), that fit a filter."""
+
+    session: SessionRef | None = None
+    since: int | None = None
+    until: int | None = None
+    condition: Condition = ANYTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Record):
+    """A document as a result shows it. ``events``: ids of the events that it was made from."""
+
+    id: str
+    session_id: str | None
+    text: str
+    ts: datetime
+    role: str
+    speaker: str | None
+    events: tuple[str, ...]
+
+
+class Corpus(Protocol):
+    """One kind of document of a scope, as ranking reads it (see ``policy.corpus.Index``). Keys are the store's own."""
+
+    @property
+    def kind(self) -> str:
+        """ "event", "fact" or "summary"."""
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        """How many documents the scope has, and how many index terms they have together."""
+
+    def speakers(self, scope: Scope) -> set[str]:
+        """Everybody who speaks in them."""
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        """How often each term stands in which document."""
+
+    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
+        """In how many documents each token stands."""
+
+    def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
+        """Those of ``keys`` that exist and that ``narrow`` lets through."""
+
+    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
+        """Their texts."""
+
+    def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
+        """Them as results show them."""
+
+
+class Unembedded(NamedTuple):
+    """A document that waits for its vector, or has one."""
+
+    kind: str
+    key: int
+
+
+class Near(NamedTuple):
+    """The nearest documents by (kind, key) with their cosines; mean and deviation over all of the scope."""
+
+    cosines: dict[tuple[str, int], float]
+    mean: float
+    deviation: float
+
+
+class Vectors(Protocol):
+    """Vectors of documents, and the outbox of those that wait for one."""
+
+    def want_events(self, ref: SessionRef, seqs: Iterable[int]) -> None:
+        """Put events of a session into the outbox."""
+
+    def wanted(self, scope: Scope, limit: int) -> list[Unembedded]:
+        """Some of the scope's that wait."""
+
+    def add(
+        self, scope: Scope, name: str, dimension: int, vectors: Mapping[Unembedded, Sequence[float] | None]
+    ) -> int:
+        """Store vectors of the embedder ``name`` and take their documents out of the outbox (None: only that)."""
+
+    def near(self, scope: Scope, name: str, vector: Sequence[float], kinds: Sequence[str]) -> Near:
+        """The nearest documents by vectors of the embedder ``name``; vectors of others are ignored."""
+
+    def counts(self) -> list[tuple[str, int, int]]:
+        """(embedder, dimension, vectors) over the whole store."""
+
+    def waiting(self, scope: Scope | None = None) -> int:
+        """How many documents wait for a vector."""
+
+    def remake(self, scope: Scope, name: str, dimension: int) -> int:
+        """Put all documents into the outbox that have no vector of the embedder ``name``; how many wait now."""
+
+
 class Tables(Protocol):
     """The nouns, as one transaction sees them."""
 
@@ -261,6 +358,10 @@ class Tables(Protocol):
     def jobs(self) -> Jobs: ...
     @property
     def summaries(self) -> Summaries: ...
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def corpora(self) -> Mapping[str, Corpus]: ...
 
 
 class Store(Protocol):
