@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("sessions", "List a user's conversations."),
     "show": ("sessions", "Print a conversation."),
     "context": ("contexts", "Print what a model would be given now, tier by tier."),
+    "jobs": ("jobs", "List, retry and cancel background work."),
 }
 
 
