@@ -19,7 +19,8 @@ from wellkept.policy.boosts import Age
 from wellkept.policy.checks import check_limit, milliseconds
 from wellkept.policy.corpus import Doc, Window
 from wellkept.policy.meaning import Meaning
-from wellkept.policy.rank import Ranking, Wish, rank
+from wellkept.policy.rank import rank
+from wellkept.policy.results import Ranking, Wish
 from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
 from wellkept.store.protocol import Corpus, Hit, Narrow, SessionRef, Tables
