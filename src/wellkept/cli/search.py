@@ -70,22 +70,25 @@ def shown(
     """Results as a person reads them, and behind them what was dropped."""
     results = [result for result in found if result.dropped is None]
     for place, result in enumerate(results, 1):
-        near = _near(memory, scope, result) if around else []
+        before, after = _near(memory, scope, result) if around else ([], [])
         yield _head(place, result)
-        yield from (render.Indented(_line(event)) for event in near if event.ts <= result.ts)
+        yield from (render.Indented(_line(event)) for event in before)
         yield render.Indented(marked(result.text, query))
-        yield from (render.Indented(_line(event)) for event in near if event.ts > result.ts)
+        yield from (render.Indented(_line(event)) for event in after)
         yield from [render.Indented(_parts(result))] if explain else []
     for result in found:
         if result.dropped is not None:
             yield _short(f"– {result.dropped}: {result.text}")
 
 
-def _near(memory: Memory, scope: Scope, result: Result) -> list[Event]:
+def _near(memory: Memory, scope: Scope, result: Result) -> tuple[list[Event], list[Event]]:
+    """The messages before a hit and those behind it."""
     if not result.around or result.session_id is None:
-        return []
+        return [], []
     chat = memory.session(namespace=scope.namespace, user=scope.user, session_id=result.session_id)
-    return [chat.get_event(id) for id in result.around]
+    place = chat.get_event(result.id).seq
+    events = [chat.get_event(id) for id in result.around]
+    return [event for event in events if event.seq < place], [event for event in events if event.seq > place]
 
 
 def _head(place: int, result: Result) -> Text:
