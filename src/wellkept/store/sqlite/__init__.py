@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TypeVar
 
 import apsw
@@ -26,19 +27,40 @@ T = TypeVar("T")
 
 
 class SqliteTables:
-    """The nouns over one connection; see ``store.protocol.Tables``."""
+    """The nouns over one connection, made when they are asked for; see ``store.protocol.Tables``."""
 
     def __init__(self, connection: apsw.Connection, matrices: Matrices, tally: Tally | None = None) -> None:
-        self.sessions = Sessions(connection)
-        self.events = Events(connection, tally)
-        self.profiles = Profiles(connection)
-        self.jobs = Jobs(connection)
-        self.summaries = Summaries(connection)
-        self.vectors = Vectors(connection, matrices)
-        self.corpora: Mapping[str, Corpus] = {
-            "event": EventCorpus(connection),
-            "summary": SummaryCorpus(connection),
-        }
+        self._db = connection
+        self._matrices = matrices
+        self._tally = tally
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self._db)
+
+    @cached_property
+    def events(self) -> Events:
+        return Events(self._db, self._tally)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        return Profiles(self._db)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        return Jobs(self._db)
+
+    @cached_property
+    def summaries(self) -> Summaries:
+        return Summaries(self._db)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        return Vectors(self._db, self._matrices)
+
+    @cached_property
+    def corpora(self) -> Mapping[str, Corpus]:
+        return {"event": EventCorpus(self._db), "summary": SummaryCorpus(self._db)}
 
 
 class SqliteStore:
