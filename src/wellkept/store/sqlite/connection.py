@@ -28,7 +28,7 @@ Durability = Literal["full", "normal"]
 BUSY_SECONDS = 10.0
 CLOSED = "This store was closed. Open it again with Memory(path)."
 _BATCH = 256
-_LINGER_SECONDS = 0.0004
+_LINGER_SECONDS = 0.001
 
 # Connections that a forked child inherits must be neither used nor closed there
 # (sqlite.org/howtocorrupt.html §2.6).
@@ -62,6 +62,7 @@ class Connections:
         self._mutex = threading.Lock()
         self._queue: deque[_Write[Any]] = deque()
         self._crowd = 1
+        self._gathering: threading.Lock | None = None
         self._closed = False
 
     def _after_fork(self) -> None:
@@ -87,6 +88,7 @@ class Connections:
         if not self.in_memory and not self.read_only:
             connection.pragma("journal_mode", "wal")
             connection.pragma("journal_size_limit", 16 << 20)
+            connection.pragma("wal_autocheckpoint", 4000)
         # FULL syncs the log at each commit; NORMAL only at checkpoints.
         connection.pragma("synchronous", {"full": 2, "normal": 1}[self._durability])
         connection.pragma("foreign_keys", 1)
@@ -152,6 +154,9 @@ class Connections:
             self._queue.append(mine)
             if len(self._queue) > 1:
                 mine.wait_in_line()
+                if self._gathering is not None and len(self._queue) >= self._crowd:
+                    self._gathering.release()
+                    self._gathering = None
         interrupted = _wait(mine.turn) if mine.turn else None
         if not mine.done:
             self._lead(mine)
@@ -179,11 +184,18 @@ class Connections:
                 following.call()
 
     def _linger(self) -> None:
-        """In a crowd, give the writers of the last round a moment to queue up, so that they share one
-        sync."""
-        deadline = time.perf_counter() + _LINGER_SECONDS if self._crowd > 2 else 0.0
-        while len(self._queue) < self._crowd and time.perf_counter() < deadline:
-            time.sleep(0)
+        """In a crowd, give the writers of the last round a moment to queue up, so that they share one sync.
+
+        Waiting on a lock lets go of the interpreter, which the others need to come; spinning would not.
+        """
+        with self._mutex:
+            if len(self._queue) >= self._crowd or self._crowd <= 2:
+                return
+            self._gathering = gathering = threading.Lock()
+            gathering.acquire()
+        gathering.acquire(timeout=_LINGER_SECONDS)
+        with self._mutex:
+            self._gathering = None
 
     def _commit(self, batch: list[_Write[Any]]) -> None:
         """All in one transaction. When one of several fails, they are run again, each with a savepoint of its own;
