@@ -19,7 +19,7 @@ from wellkept.policy.assemble import (
 )
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
-from wellkept.records import Event, Record, SessionInfo, text_of
+from wellkept.records import Event, Record, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
 
 BRIDGE_EVENTS = 40
@@ -32,7 +32,8 @@ class Context(Record):
 
     Attributes:
         system: the system text: profile, facts and summary, then what belongs to this request only.
-        boundary: length of the stable prefix of ``system`` in characters; it stays the same from request to request.
+        boundary: length of the stable prefix of ``system`` in characters; it stays the same from request to
+            request.
         events: the window, oldest first, made valid for both providers.
         tokens: what system text and messages take, never above the budget.
         parts: tokens by tier.
@@ -64,7 +65,8 @@ class Context(Record):
         return to_openai(self.events, self.system)
 
     def to_anthropic(self, *, cache: bool = False) -> dict[str, Any]:
-        """``{"system", "messages"}`` for Anthropic's API; ``cache`` puts a cache mark behind the stable prefix."""
+        """``{"system", "messages"}`` for Anthropic's API; ``cache`` puts a cache mark behind the stable
+        prefix."""
         return to_anthropic(self.events, self.system, self.boundary, cache=cache)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,15 +92,17 @@ class _Tiers:
     total: int
 
 
-def build(core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None) -> Context:
+def build(
+    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None
+) -> Context:
     """The context of a session now, or as it was when ``upto`` was its newest seq.
 
-    Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone, BudgetExceeded when the newest
-    user message does not fit.
+    Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
+    BudgetExceeded when the newest user message does not fit.
     """
     budget = core.policy.context_budget if budget is None else budget
-    if budget < 1:
-        raise InvalidInput(f"The budget is {budget}; it is a number of tokens and must be at least 1.")
+    if not isinstance(budget, int) or budget < 1:
+        raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
     tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto))
     return _assemble(core, tiers, room)
@@ -108,12 +112,14 @@ def _read(core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | No
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
-    sections = [_profile(core, tables, ref)]
+    summaries = tables.summaries.current(ref, upto)
+    covered = max((summary.covers_to for summary in summaries), default=0)
+    sections = [_profile(core, tables, ref), _summary(core, summaries)]
     later = 0
     if upto is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=upto))
     before = None if upto is None else upto + 1
-    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered=0))[::-1]
+    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered))[::-1]
     return _Tiers(info, sections, uncovered, info.tokens - later)
 
 
@@ -138,6 +144,19 @@ def _profile(core: Core, tables: Tables, ref: SessionRef) -> Section:
     return Section(tier="profile", items=items, share=core.policy.profile_share, fenced=False, clip=True)
 
 
+def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
+    titled = len(summaries) > 1
+    items = [
+        Item(f"{it.topic} v{it.version}", f"# {it.topic}\n{it.text}" if titled else it.text, rank=-it.version)
+        for it in summaries
+    ]
+    last = max((it.covers_to for it in summaries), default=0)
+    attributes = {"source": "summary of earlier messages of this conversation", "events": f"1-{last}"}
+    return Section(
+        tier="summary", items=items, share=core.policy.summary_share, clip=True, attributes=attributes
+    )
+
+
 def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
     shown, tokens, seen = _window(core, tiers, room, room - stable.tokens)
@@ -156,11 +175,13 @@ def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
     )
 
 
-def _window(core: Core, tiers: _Tiers, room: int, left: int) -> tuple[list[Event], int, tuple[Candidate, ...]]:
+def _window(
+    core: Core, tiers: _Tiers, room: int, left: int
+) -> tuple[list[Event], int, tuple[Candidate, ...]]:
     """The events to show, repaired for the providers, their tokens, and what became of the others.
 
-    The room of what changes with the request is set aside whether it is used or not, because the window must not move with it; only a
-    newest turn that needs it takes it.
+    The room of what changes with the request is set aside whether it is used or not, because the window must
+    not move with it; only a newest turn that needs it takes it.
     """
     aside = int(room * core.policy.recall_share)
     allowed = most = left - aside if _newest_turn(tiers.uncovered) <= left - aside else left
@@ -196,14 +217,21 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
     item = Item("bridge", short.text)
     return [
-        Section(tier="bridge", items=[item], share=core.policy.recall_share, stable=False, clip=True, attributes=attributes)
+        Section(
+            tier="bridge",
+            items=[item],
+            share=core.policy.recall_share,
+            stable=False,
+            clip=True,
+            attributes=attributes,
+        )
     ]
 
 
 def entry(core: Core, event: Event) -> Entry:
     """An event as the summarisers read it: who, when (in the users' zone) and what."""
     when = event.ts.astimezone(core.zone)
-    return Entry(event.seq, event.speaker or event.role, when.date().isoformat(), text_of(event.content))
+    return Entry(event.seq, event.speaker or event.role, text_of(event.content), when.date().isoformat())
 
 
 def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> SystemText:

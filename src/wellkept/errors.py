@@ -56,7 +56,8 @@ class StoreBusy(StoreError):
 
 
 class StoreFull(StoreError):
-    """The disk (or the quota) is full. Nothing of this operation was written: free some room and try again."""
+    """The disk (or the quota) is full. Nothing of this operation was written: free some room and try
+    again."""
 
 
 class StoreReadOnly(StoreError):

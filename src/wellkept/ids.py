@@ -9,7 +9,8 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, 
 
 
 def new_id(prefix: str = "") -> str:
-    """A fresh id of 26 characters (48 bits of milliseconds, 80 random bits, as a ULID has), after ``prefix_``."""
+    """A fresh id of 26 characters (48 bits of milliseconds, 80 random bits, as a ULID has), after
+    ``prefix_``."""
     number = (int(time.time() * 1000) << 80) | secrets.randbits(80)
     text = "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
     return f"{prefix}_{text}" if prefix else text

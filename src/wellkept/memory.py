@@ -9,14 +9,18 @@ from typing import Any
 from wellkept.core import Core, system_clock
 from wellkept.errors import InvalidInput, NotFound, Unsupported
 from wellkept.ids import new_id
+from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.policy.checks import check_limit, check_text, plain_metadata
 from wellkept.policy.tokens import estimate
-from wellkept.profile import Profile
+from wellkept.profile import Profile, ProfileReader
 from wellkept.records import Policy, Scope, SessionInfo
-from wellkept.session import Session
-from wellkept.store.protocol import Store
+from wellkept.session import Session, SessionReader
+from wellkept.store.protocol import SessionRef, Store, Tables
+from wellkept.summarize import SUMMARIZE, summarize
 
 MAX_NAME = 512
+HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize}
 
 
 class Memory:
@@ -55,17 +59,44 @@ class Memory:
             clock=clock or system_clock,
             model=model,
             embedder=embedder,
+            notify=self._notify,
         )
+        self._runner = Runner(self._core, HANDLERS)
+        self._worker = worker
+        if worker:
+            self._runner.wake_if_due()
 
     def __enter__(self) -> Memory:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store. Everything acknowledged is there already."""
+        """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
+        store."""
+        self._runner.stop()
         self._core.store.close()
+
+    def _notify(self) -> None:
+        if self._worker:
+            self._runner.notify()
+
+    def run_jobs(self, limit: int | None = None) -> int:
+        """Do the background work that is due now, in this thread; how many jobs were run."""
+        return self._runner.run_due(limit)
+
+    @property
+    def jobs(self) -> JobList:
+        """What background work there is, with retry and cancel."""
+        return JobList(self._core, self._notify)
+
+    def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
+        """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
+        "2026-03-01"."""
+        return self._core.store.read(lambda tables: tables.jobs.spend(namespace, since=since))
 
     @property
     def policy(self) -> Policy:
@@ -99,12 +130,19 @@ class Memory:
             if found is not None:
                 return Session(self._core, found)
             if not create:
-                raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
+                raise NotFound(
+                    f"No session {session_id!r} for this user. Leave session_id out to start a new one."
+                )
+        if prefix:
+            _check_name("prefix", prefix)
+        check_text("title", title)
         id = session_id or new_id(prefix)
-        at = self._core.now()
+        kept, at = plain_metadata(metadata), self._core.now()
         ref = self._core.store.write(
-            lambda tables: tables.sessions.find(scope, id)
-            or tables.sessions.create(scope, id, title=title, metadata=metadata or {}, at=at)
+            lambda tables: (
+                tables.sessions.find(scope, id)
+                or tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
+            )
         )
         return Session(self._core, ref)
 
@@ -112,13 +150,17 @@ class Memory:
         """What outlives a session of this user."""
         return UserMemory(self._core, _scope(namespace, user))
 
+    def read_only(self) -> MemoryReader:
+        """This memory without any way to write to it (incognito)."""
+        return MemoryReader(self._core)
+
     def scopes(self, namespace: str | None = None) -> list[Scope]:
         """Every user that the store knows, or those of one namespace; for administration."""
         return self._core.store.read(lambda tables: tables.sessions.scopes(namespace))
 
 
-class UserMemory:
-    """What is kept about one user across sessions."""
+class UserReader:
+    """What is kept about one user across sessions, to read."""
 
     def __init__(self, core: Core, scope: Scope) -> None:
         self._core = core
@@ -130,15 +172,53 @@ class UserMemory:
         return self._scope
 
     @property
+    def profile(self) -> ProfileReader:
+        """The profile documents: soul, identity, user."""
+        return ProfileReader(self._core, self._scope)
+
+    def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
+        """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
+        most = check_limit(limit)
+
+        def page(tables: Tables) -> list[SessionInfo]:
+            if before is not None and tables.sessions.find(self._scope, before) is None:
+                raise NotFound(f"No session {before!r} for this user. Start again from the first page.")
+            return tables.sessions.list(self._scope, limit=most, before=before)
+
+        return self._core.store.read(page)
+
+
+class UserMemory(UserReader):
+    """What is kept about one user across sessions."""
+
+    @property
     def profile(self) -> Profile:
         """The profile documents: soul, identity, user."""
         return Profile(self._core, self._scope)
 
-    def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
-        """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
-        if limit < 1:
-            raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-        return self._core.store.read(lambda tables: tables.sessions.list(self._scope, limit=limit, before=before))
+
+class MemoryReader:
+    """A memory that can be read and not written: none of the objects that it hands out has a method that
+    writes."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def session(self, *, namespace: str, user: str, session_id: str) -> SessionReader:
+        """An existing session. Raises NotFound when this user has none with that id."""
+        return SessionReader(self._core, _find(self._core, _scope(namespace, user), session_id))
+
+    def user(self, user: str, *, namespace: str) -> UserReader:
+        """What outlives a session of this user."""
+        return UserReader(self._core, _scope(namespace, user))
+
+
+def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
+    _check_name("session_id", session_id)
+    found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
+    if found is None:
+        raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
+    return found
 
 
 def open_store(location: str, policy: Policy) -> Store:

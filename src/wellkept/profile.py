@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
-from wellkept.policy.content import dumps
-from wellkept.records import Document, Scope
+from wellkept.policy.checks import check_text
+from wellkept.records import Document, Scope, utc
 from wellkept.store.protocol import Tables
 
 NAMES = ("soul", "identity", "user")
 
 
-class Profile:
-    """``profile["user"]`` reads the Markdown text, ``profile["user"] = text`` writes a new version."""
+class ProfileReader:
+    """``profile["user"]`` reads the Markdown text."""
 
     def __init__(self, core: Core, scope: Scope) -> None:
         self._core = core
@@ -23,9 +23,6 @@ class Profile:
 
     def __getitem__(self, name: str) -> str:
         return self.get(name).text
-
-    def __setitem__(self, name: str, text: str) -> None:
-        self.set(name, text)
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -35,28 +32,6 @@ class Profile:
         _check(name)
         return self._core.store.read(lambda tables: self._current(tables, name))
 
-    def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document:
-        """Write a new version and return it; writing what is there already changes nothing.
-
-        ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no longer the current one.
-        """
-        _check(name)
-        dumps(text)
-
-        def write(tables: Tables) -> Document:
-            current = self._current(tables, name)
-            if if_hash is not None and if_hash != current.hash:
-                raise Conflict(f"The profile document {name!r} was changed meanwhile. Read it again and retry.")
-            if text == current.text:
-                return current
-            document = Document(
-                name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=self._core.clock()
-            )
-            tables.profiles.put(self._scope, document, at=self._core.now())
-            return document
-
-        return self._core.store.write(write)
-
     def versions(self, name: str) -> list[Document]:
         """All versions, newest first."""
         _check(name)
@@ -65,6 +40,39 @@ class Profile:
     def _current(self, tables: Tables, name: str) -> Document:
         found = tables.profiles.current(self._scope).get(name)
         return found or Document(name=name, text="", hash=_hash(""), version=0, updated_at=None)
+
+
+class Profile(ProfileReader):
+    """``profile["user"]`` reads the Markdown text, ``profile["user"] = text`` writes a new version."""
+
+    def __setitem__(self, name: str, text: str) -> None:
+        self.set(name, text)
+
+    def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document:
+        """Write a new version and return it; writing what is there already changes nothing.
+
+        ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no
+            longer the current one.
+        """
+        _check(name)
+        check_text("profile document", text)
+        now = self._core.now()
+
+        def write(tables: Tables) -> Document:
+            current = self._current(tables, name)
+            if if_hash is not None and if_hash != current.hash:
+                raise Conflict(
+                    f"The profile document {name!r} was changed meanwhile. Read it again and retry."
+                )
+            if text == current.text:
+                return current
+            document = Document(
+                name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=utc(now)
+            )
+            tables.profiles.put(self._scope, document, at=now)
+            return document
+
+        return self._core.store.write(write)
 
 
 def _hash(text: str) -> str:

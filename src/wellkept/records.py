@@ -1,4 +1,5 @@
-"""The frozen records that the layers hand to each other. They hold data and no behaviour beyond ``to_dict``."""
+"""The frozen records that the layers hand to each other. They hold data and no behaviour beyond
+``to_dict``."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from wellkept.errors import InvalidInput
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobile", "email"]
 
 
 def plain(value: Any) -> Any:
@@ -47,7 +49,8 @@ class Scope(Record):
     user: str
 
 
-# ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── content
+# ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ class Thinking(Record):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall(Record):
-    """A call that the assistant asks for. ``arguments`` is the JSON text as it came, even when it is broken."""
+    """A call that the assistant asks for. ``arguments`` is the JSON text as it came, even when it is
+    broken."""
 
     id: str
     name: str
@@ -112,7 +116,8 @@ Block: TypeAlias = Text | Thinking | ToolCall | ToolResult | Image | Other
 Content: TypeAlias = str | tuple[Block, ...]
 
 
-# ── the transcript ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the transcript
+# ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +157,8 @@ class Event(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo(Record):
-    """A session as the lists show it. ``events`` counts what is stored, ``tokens`` what it would take verbatim."""
+    """A session as the lists show it. ``events`` counts what is stored, ``tokens`` what it would take
+    verbatim."""
 
     id: str
     namespace: str
@@ -182,6 +188,38 @@ class Document(Record):
     updated_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Record):
+    """One version of the rolling digest of one topic.
+
+    Attributes:
+        version: counted from 1 over all topics of the session; topics made together share it.
+        covers_from, covers_to: seqs of the events that this version added.
+        by: the summariser: "extractive", or the model's name.
+    """
+
+    session_id: str
+    topic: str
+    version: int
+    covers_from: int
+    covers_to: int
+    text: str
+    tokens: int
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine(Record):
+    """A piece of key data that a summary had no room for: ``text`` says where it stood, ``seq`` in which
+    event."""
+
+    seq: int
+    kind: str
+    value: str
+    text: str
+
+
 def utc(ms: int) -> datetime:
     """The aware UTC datetime of ``ms`` milliseconds since 1970."""
     return datetime.fromtimestamp(ms / 1000, tz=timezone.utc)
@@ -209,15 +247,19 @@ def blocks_of(content: Content) -> Sequence[Block]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Record):
-    """How a memory behaves. Every number can be set; the defaults suit a chat with a model of 8,000 tokens or more.
+    """How a memory behaves. Every number can be set; the defaults suit a chat with a model of 8,000 tokens
+    or more.
 
     Attributes:
-        context_budget: tokens that a context takes at most when the call does not say. Leave room for the answer and the tools.
-        budget_margin: part of the budget left free when tokens are only estimated; an exact tokenizer does without.
+        context_budget: tokens that a context takes at most when the call does not say. Leave room for the
+            answer and the tools.
+        budget_margin: part of the budget left free when tokens are only estimated; an exact tokenizer does
+            without.
         profile_share: most of the budget that the profile documents take.
         facts_share: most of the budget that facts, or the catalogue of their labels, take.
         summary_share: most of the budget that the summaries take.
-        recall_share: most of the budget that recalled text, news and the bridge take together; they stand behind the boundary.
+        recall_share: most of the budget that recalled text, news and the bridge take together; they stand
+            behind the boundary.
         recent_window_size: turns that are never summarised.
         summarize_every: events outside the window, not covered by a summary, that make one due.
         summary_trigger: part of the budget that uncovered events may take before a summary is due.
@@ -228,12 +270,15 @@ class Policy(Record):
         max_facts: active facts of a user; the least used retire beyond it.
         max_labels: labels of one fact.
         max_memories: facts taken from one message.
-        daily_tokens: tokens that memory work of one namespace may spend on models in a day (UTC); None for no limit.
+        daily_tokens: tokens that memory work of one namespace may spend on models in a day (UTC); None for
+            no limit.
         time_zone: IANA name of the users' zone, for dates shown and for words like "yesterday".
-        redaction: kinds of secrets masked before anything is stored, e.g. ("id_card", "bank_card", "api_key", "password").
-        durability: "full": what was acknowledged survives a power cut. "normal": a power cut may take the last commits (a crash of the
-            program never does), and appends are several times faster.
-        debug_trace: contexts whose trace is kept in the store: 0 for none, N for the newest N of a session, -1 for all.
+        redaction: kinds of secrets masked before anything is stored, e.g. ("id_card", "bank_card",
+            "api_key", "password").
+        durability: "full": what was acknowledged survives a power cut. "normal": a power cut may take the
+            last commits (a crash of the program never does), and appends are several times faster.
+        debug_trace: contexts whose trace is kept in the store: 0 for none, N for the newest N of a session,
+            -1 for all.
     """
 
     context_budget: int = 3000
@@ -254,24 +299,40 @@ class Policy(Record):
     max_memories: int = 3
     daily_tokens: int | None = 2_000_000
     time_zone: str = "UTC"
-    redaction: tuple[str, ...] = ()
+    redaction: tuple[Secret, ...] = ()
     durability: Literal["full", "normal"] = "full"
     debug_trace: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("context_budget", "recent_window_size", "summarize_every", "age_days", "recall_limit", "max_facts"):
+        for name in (
+            "context_budget",
+            "recent_window_size",
+            "summarize_every",
+            "age_days",
+            "recall_limit",
+            "max_facts",
+        ):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"Policy.{name} is {getattr(self, name)!r}; it must be at least 1.")
-        for name in ("budget_margin", "profile_share", "facts_share", "summary_share", "recall_share", "age_discount",
-                     "similarity_threshold", "summary_trigger"):  # fmt: skip
+        shares = ("profile_share", "facts_share", "summary_share", "recall_share")
+        for name in (*shares, "budget_margin", "age_discount", "similarity_threshold", "summary_trigger"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InvalidInput(f"Policy.{name} is {getattr(self, name)!r}; it must be between 0 and 1.")
-        shares = self.profile_share + self.facts_share + self.summary_share + self.recall_share
-        if shares > 0.8:
-            raise InvalidInput(f"The shares in Policy add up to {shares:.2f}; at most 0.8 leaves room for the conversation.")
+        total = sum(getattr(self, name) for name in shares)
+        if total > 0.8:
+            raise InvalidInput(
+                f"Policy's shares add up to {total:.2f}; at most 0.8 leaves room for the conversation."
+            )
         if self.durability not in ("full", "normal"):
             raise InvalidInput(f"Policy.durability is {self.durability!r}; choose 'full' or 'normal'.")
+        for kind in self.redaction:
+            if kind not in get_args(Secret):
+                raise InvalidInput(
+                    f"Policy.redaction has {kind!r}; choose from: {', '.join(get_args(Secret))}."
+                )
         try:
             ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError) as error:
-            raise InvalidInput(f"Policy.time_zone {self.time_zone!r} is no known zone, e.g. 'Asia/Shanghai'.") from error
+            raise InvalidInput(
+                f"Policy.time_zone {self.time_zone!r} is no known zone, e.g. 'Asia/Shanghai'."
+            ) from error

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeVar
 
 from wellkept import context as contexts
 from wellkept.context import Context
 from wellkept.core import Core
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import NotFound
 from wellkept.policy.assemble import event_tokens
+from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
 from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
 from wellkept.policy.words import index_tokens
-from wellkept.records import ROLES, Content, Draft, Event, Role, Scope, SessionInfo, text_of
+from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo, text_of
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
+from wellkept.summarize import put_if_due
 
 T = TypeVar("T")
 
 
-class Session:
-    """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation itself."""
+class SessionReader:
+    """A conversation that can be read and not written: the type has no method that writes (incognito)."""
 
     def __init__(self, core: Core, ref: SessionRef) -> None:
         self._core = core
@@ -39,65 +42,12 @@ class Session:
         return self._ref.scope
 
     def __repr__(self) -> str:
-        return f"Session({self.id!r}, namespace={self.scope.namespace!r}, user={self.scope.user!r})"
+        owner = f"namespace={self.scope.namespace!r}, user={self.scope.user!r}"
+        return f"{type(self).__name__}({self.id!r}, {owner})"
 
-    # ── appending ────────────────────────────────────────────────────────────────────────────────────────
-
-    def add_message(
-        self,
-        role: Role,
-        content: Content,
-        *,
-        ts: datetime | None = None,
-        speaker: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Event:
-        """Append one message; it is durable when this returns.
-
-        Args:
-            role: "system", "user", "assistant" or "tool".
-            content: text, or content blocks.
-            ts: when it was said (aware); now if not given. The order is that of the calls, whatever the clocks say.
-            speaker: who spoke, where the role does not tell (group chats).
-            idempotency_key: the same key twice in one session is one event; the second call returns the first one's.
-
-        Raises:
-            InvalidInput: unknown role, empty text, naive time, text that no encoding can hold.
-            Conflict: the key was used for another message.
-            NotFound: the session was deleted.
-        """
-        draft = Draft(
-            role=role, content=content, ts=ts, speaker=speaker, metadata=metadata, idempotency_key=idempotency_key
-        )
-        return self.append([draft])[0]
-
-    def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
-        """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error, none."""
-        return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
-
-    def append(self, drafts: Sequence[Draft]) -> list[Event]:
-        """Append drafts in one transaction; see ``add_message``."""
-        if not drafts:
-            return []
-        now = self._core.now()
-        events = [prepare(self._core, draft, now) for draft in drafts]
-        stored = self._core.store.write(lambda tables: tables.events.append(self._ref, events, at=now))
-        self._core.notify()
-        return stored
-
-    def pop_turn(self) -> list[Event]:
-        """Take the last turn (the newest user message and all after it) away for good; what was taken, oldest first."""
-
-        def pop(tables: Tables) -> list[Event]:
-            self._known(tables.sessions.info(self._ref))
-            turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
-            tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
-            return turn
-
-        return self._core.store.write(pop)
-
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
+    def info(self) -> SessionInfo:
+        """Title, counts and last activity."""
+        return self._known(self._core.store.read(lambda tables: tables.sessions.info(self._ref)))
 
     def get_recent(self, limit: int = 20) -> list[Event]:
         """The newest ``limit`` events, in conversation order."""
@@ -114,20 +64,25 @@ class Session:
     ) -> list[Event]:
         """Up to ``limit`` events in conversation order.
 
-        ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below this seq. ``since`` and
-        ``until``: those said in this time, the end not included.
+        ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below
+            this seq. ``since`` and ``until``: those said in this time, the end not included.
         """
-        _check_limit(limit)
+        limit = check_limit(limit)
         if since is not None or until is not None:
-            start, end = _milliseconds(since), _milliseconds(until)
-            return self._read(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
+            start, end = milliseconds(since), milliseconds(until)
+            return self._some(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
         if after is not None:
-            return self._read(lambda tables: _take(tables.events.walk(self._ref, after=after, until=_last(before)), limit))
-        return self._read(lambda tables: _take(tables.events.walk_back(self._ref, before=before), limit)[::-1])
+            last = None if before is None else before - 1
+            return self._some(
+                lambda tables: list(islice(tables.events.walk(self._ref, after=after, until=last), limit))
+            )
+        return self._some(
+            lambda tables: list(islice(tables.events.walk_back(self._ref, before=before), limit))[::-1]
+        )
 
     def get_event(self, event_id: str) -> Event:
         """One event by its id. Raises NotFound for an id that is not this session's."""
-        session_id, _, seq = event_id.rpartition(":")
+        session_id, _, seq = str(event_id).rpartition(":")
         number = int(seq) if session_id == self.id and seq.isascii() and seq.isdigit() else 0
         event = self._read(lambda tables: tables.events.get(self._ref, number)) if number else None
         if event is None:
@@ -152,20 +107,114 @@ class Session:
         return contexts.build(self._core, self._ref, query=query, budget=budget, upto=self._seq_at(as_of))
 
     def _seq_at(self, as_of: datetime | int | None) -> int | None:
-        if not isinstance(as_of, datetime):
-            return as_of
-        moment = _milliseconds(as_of)
+        if as_of is None or isinstance(as_of, int):
+            return None if as_of is None else min(as_of, 1 << 62)
+        moment = milliseconds(as_of)
         assert moment is not None
         return self._read(lambda tables: tables.events.seq_at(self._ref, moment))
 
-    # ── the session itself ───────────────────────────────────────────────────────────────────────────────
+    def _read(self, work: Callable[[Tables], T]) -> T:
+        return self._core.store.read(work)
 
-    def info(self) -> SessionInfo:
-        """Title, counts and last activity."""
-        return self._known(self._core.store.read(lambda tables: tables.sessions.info(self._ref)))
+    def _some(self, work: Callable[[Tables], list[Event]]) -> list[Event]:
+        """What ``work`` finds; nothing found in a session that is gone is an error, not an empty list."""
+
+        def found(tables: Tables) -> list[Event]:
+            events = work(tables)
+            if not events:
+                self._known(tables.sessions.info(self._ref))
+            return events
+
+        return self._read(found)
+
+    def _known(self, info: SessionInfo | None) -> SessionInfo:
+        if info is None:
+            raise self._gone()
+        return info
+
+    def _gone(self) -> NotFound:
+        return NotFound(f"No session {self.id!r} for this user. It may have been deleted.")
+
+
+class Session(SessionReader):
+    """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
+    itself."""
+
+    def add_message(
+        self,
+        role: Role,
+        content: Content,
+        *,
+        ts: datetime | None = None,
+        speaker: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Event:
+        """Append one message; it is durable when this returns.
+
+        Args:
+            role: "system", "user", "assistant" or "tool".
+            content: text, or content blocks.
+            ts: when it was said (aware); now if not given. The order is that of the calls, whatever the
+                clocks say.
+            speaker: who spoke, where the role does not tell (group chats).
+            idempotency_key: the same key twice in one session is one event; the second call returns the
+                first one's.
+
+        Raises:
+            InvalidInput: unknown role, empty text, naive time, text that no encoding can hold.
+            Conflict: the key was used for another message.
+            NotFound: the session was deleted.
+        """
+        draft = Draft(
+            role=role,
+            content=content,
+            ts=ts,
+            speaker=speaker,
+            metadata=metadata,
+            idempotency_key=idempotency_key,
+        )
+        return self.append([draft])[0]
+
+    def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
+        """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error,
+        none."""
+        return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
+
+    def append(self, drafts: Sequence[Draft]) -> list[Event]:
+        """Append drafts in one transaction; see ``add_message``."""
+        if not drafts:
+            return []
+        now = self._core.now()
+        events = [prepare(self._core, draft, now) for draft in drafts]
+        stored, due = self._core.store.write(lambda tables: self._append(tables, events, now))
+        if due:
+            self._core.notify()
+        return stored
+
+    def _append(self, tables: Tables, events: Sequence[NewEvent], now: int) -> tuple[list[Event], bool]:
+        """The events, and in the same transaction the jobs that they cause."""
+        stored = tables.events.append(self._ref, events, at=now)
+        turned = any(event.role == "user" for event in events)
+        return stored, turned and put_if_due(tables, self._ref, self._core.policy, now)
+
+    def pop_turn(self) -> list[Event]:
+        """Take the last turn (the newest user message and all after it) away for good; what was taken,
+        oldest first."""
+
+        def pop(tables: Tables) -> list[Event]:
+            self._known(tables.sessions.info(self._ref))
+            turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
+            tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
+            if turn:
+                tables.summaries.drop(self._ref, turn[0].seq)
+            return turn
+
+        return self._core.store.write(pop)
 
     def rename(self, title: str) -> None:
         """Give it another title."""
+        check_text("title", title)
         if not self._core.store.write(lambda tables: tables.sessions.rename(self._ref, title)):
             raise self._gone()
 
@@ -179,33 +228,23 @@ class Session:
         tables.events.remove(self._ref, events, [_terms(event.content, event.speaker) for event in events])
         return {**tables.sessions.delete(self._ref), "events": len(events)}
 
-    def _read(self, work: Callable[[Tables], T]) -> T:
-        return self._core.store.read(work)
 
-    def _known(self, info: SessionInfo | None) -> SessionInfo:
-        if info is None:
-            raise self._gone()
-        return info
-
-    def _gone(self) -> NotFound:
-        return NotFound(f"No session {self.id!r} for this user. It may have been deleted.")
-
-
-# ── making an event ready ────────────────────────────────────────────────────────────────────────────────────
+# ── making an event ready
+# ────────────────────────────────────────────────────────────────────────────────────
 
 
 def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
     """``draft`` checked, redacted, counted and split into index terms: all that can be done before the transaction."""
-    _check(draft)
+    check_draft(draft)
     content = redact_content(draft.content, core.policy.redaction) if core.policy.redaction else draft.content
     return NewEvent(
         role=draft.role,
         content=content,
         stored=dumps(content),
-        ts=now if draft.ts is None else _milliseconds(draft.ts) or 0,
+        ts=now if draft.ts is None else milliseconds(draft.ts) or 0,
         tokens=event_tokens(content, draft.speaker, core.tokenizer),
         speaker=draft.speaker,
-        metadata=draft.metadata,
+        metadata=plain_metadata(draft.metadata),
         idempotency_key=draft.idempotency_key,
         terms=_terms(content, draft.speaker),
     )
@@ -213,39 +252,6 @@ def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
 
 def _terms(content: Content, speaker: str | None) -> list[str]:
     return index_tokens(text_of(content) if speaker is None else f"{speaker} {text_of(content)}")
-
-
-def _check(draft: Draft) -> None:
-    if draft.role not in ROLES:
-        raise InvalidInput(f"The role is {draft.role!r}; it must be one of: {', '.join(ROLES)}.")
-    content = draft.content
-    if not isinstance(content, (str, tuple)):
-        raise InvalidInput(f"The content is {type(content).__name__}; it must be text or a tuple of content blocks.")
-    if draft.role == "tool" and isinstance(content, str):
-        raise InvalidInput("A tool message needs the id of its call: pass a ToolResult block, or use add_messages.")
-    if draft.role != "assistant" and (not content or (isinstance(content, str) and content.isspace())):
-        raise InvalidInput(f"The {draft.role} message is empty. Only an assistant may say nothing.")
-
-
-def _milliseconds(moment: datetime | None) -> int | None:
-    if moment is None:
-        return None
-    if moment.tzinfo is None:
-        raise InvalidInput("The time has no zone. Pass an aware datetime, e.g. datetime.now(timezone.utc).")
-    return int(moment.timestamp() * 1000)
-
-
-def _check_limit(limit: int) -> None:
-    if limit < 1:
-        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-
-
-def _last(before: int | None) -> int | None:
-    return None if before is None else before - 1
-
-
-def _take(events: Iterator[Event], limit: int) -> list[Event]:
-    return [event for event, _ in zip(events, range(limit), strict=False)]
 
 
 def _last_turn(newest_first: Iterator[Event]) -> Iterator[Event]:

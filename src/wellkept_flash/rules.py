@@ -74,8 +74,8 @@ class Statement:
 def normal(text):
     """``text`` without differences of case, width, punctuation, spaces and the ways to write a number.
 
-    Symbols that mean something stay: ``C++`` and ``C#`` stay apart, 五岁 becomes 5岁. A text of punctuation alone is returned
-    stripped.
+    Symbols that mean something stay: ``C++`` and ``C#`` stay apart, 五岁 becomes 5岁. A text of
+    punctuation alone is returned stripped.
     """
     pieces = []
     last = ""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from wellkept.errors import InvalidInput
-from wellkept.formats import wellkept
+from wellkept.formats import bench, chatgpt, claude, claude_code, wellkept
 from wellkept.formats.items import BadLine, Item
+from wellkept.formats.messages import ANTHROPIC, OPENAI
 from wellkept.formats.values import values
 from wellkept.records import Record
 
@@ -27,7 +28,8 @@ class Reader(Protocol):
 
 
 # The first that fits is taken, so the more particular ones stand first.
-READERS: Mapping[str, Reader] = {reader.NAME: reader for reader in (wellkept,)}
+_READERS: tuple[Reader, ...] = (wellkept, chatgpt, claude, claude_code, bench, OPENAI, ANTHROPIC)
+READERS: Mapping[str, Reader] = {reader.NAME: reader for reader in _READERS}
 
 _LOOK_AT = 20
 

@@ -19,9 +19,9 @@ Numbered: TypeAlias = Iterator[tuple[int, Any]]
 """Line numbers with their values; a ``BadLine`` where no value could be read."""
 
 _BLANK = " \t\r\n\ufeff"
-_PEEK = 1 << 20
-# A value that is only cut by the end of the buffer fails at most this far from it: the longest token that is no
-# string is "-Infinity", the longest escape a surrogate pair.
+_PEEK = 1 << 18
+# A value that is only cut by the end of the buffer fails at most this far from it: the longest token that is
+# no string is "-Infinity", the longest escape a surrogate pair.
 _MARGIN = 16
 
 
@@ -62,9 +62,10 @@ def _unterminated(error: json.JSONDecodeError) -> bool:
 
 def values(pieces: Iterable[str]) -> Numbered:
     """The values of a text, in whichever of the three ways it is written."""
-    peeked, pieces = itertools.tee(pieces)
-    first, second = _first_lines(peeked)
-    del peeked
+    rest = iter(pieces)
+    head = list(_up_to(_PEEK, rest))
+    first, second = _first_lines(head)
+    pieces = itertools.chain(head, rest)
     if first.startswith("[") and not (first.endswith("]") and second.startswith("[")):
         return elements(pieces)
     if first.startswith("{") and second and not second.startswith("{"):
@@ -73,8 +74,7 @@ def values(pieces: Iterable[str]) -> Numbered:
 
 
 def _first_lines(pieces: Iterable[str]) -> tuple[str, str]:
-    """The first two lines that hold something, as far as they lie in the first million characters."""
-    found = (text for _, text in lines(_up_to(_PEEK, pieces)))
+    found = (text for _, text in lines(pieces))
     return next(found, ""), next(found, "")
 
 
@@ -152,12 +152,13 @@ class _Buffer:
         """The value that begins here."""
         while True:
             value, end, error = self._try()
-            if error is None:
+            # A number near the end of the buffer may go on in the next piece, as the "1" of "1e+" does.
+            if error is None and (end + 2 < len(self._text) or not self._refill(1)):
                 self.line += self._text.count("\n", self._at, end)
                 self._at = end
                 return value
             # Twice as much each time: a value of any size is parsed only a few times over.
-            if not (_may_be_cut(error) and self._refill(len(self._text) - self._at)):
+            if error and not (_may_be_cut(error) and self._refill(len(self._text) - self._at)):
                 raise InvalidInput(_why(error, self._text))
 
     def _try(self) -> tuple[Any, int, json.JSONDecodeError | None]:
@@ -174,7 +175,8 @@ class _Buffer:
         while got < wanted and (piece := next(self._pieces, "")):
             parts.append(piece)
             got += len(piece)
-        self._text, self._at = "".join(parts), 0
+        if got:
+            self._text, self._at = "".join(parts), 0
         return got > 0
 
 

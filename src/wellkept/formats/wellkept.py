@@ -14,6 +14,7 @@ not know are handed on as ``Extra``, fields that it does not know are reported a
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
@@ -134,28 +135,37 @@ def _to_ms(moment: datetime | None) -> int | None:
 
 
 def misfit(value: Any) -> str:
-    """Why ``value`` cannot be the first line of this format; empty when it is."""
-    if isinstance(value, dict) and value.get("format") == NAME and value.get("kind") == "header":
+    """Why ``value`` is no header, session or event of this format; empty when it is."""
+    if isinstance(value, dict) and (_is_header(value) or value.get("kind") in ("session", "event")):
         return ""
-    return 'the first line is no header ({"kind": "header", "format": "wellkept", …})'
+    return 'no header ({"kind": "header", "format": "wellkept", …}) and no line with a known "kind"'
 
 
 def read(pieces: Iterable[str]) -> Iterator[Item]:
     """The items of an export. An event without an idempotency key gets one from its session and seq.
 
+    Without a header the rest is read all the same, after a ``BadLine``.
+
     Raises:
-        InvalidInput: the first line is no header, or one of a newer major version.
+        InvalidInput: the header is of another major version.
     """
     values = json_lines(pieces)
-    _, header = next(values, (0, None))
-    _check_header(header)
-    return _Reader().read(values)
+    line, first = next(values, (1, None))
+    if isinstance(first, dict) and _is_header(first):
+        _check_version(first)
+        return _Reader().read(values)
+    missing = BadLine(
+        line=line, reason="the header is missing or damaged: the export may be of a newer version"
+    )
+    again = values if isinstance(first, BadLine) else itertools.chain([(line, first)], values)
+    return itertools.chain([missing], _Reader().read(again))
 
 
-def _check_header(header: Any) -> None:
-    problem = misfit(header)
-    if problem:
-        raise InvalidInput(problem)
+def _is_header(data: Mapping[str, Any]) -> bool:
+    return data.get("kind") == "header" and data.get("format") == NAME
+
+
+def _check_version(header: Mapping[str, Any]) -> None:
     version = required(header, "version", str)
     if version.split(".")[0] != VERSION.split(".")[0]:
         raise InvalidInput(

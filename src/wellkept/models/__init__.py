@@ -1,0 +1,52 @@
+"""Models and embedders: the seams, adapters on the providers' own SDKs, and ``load`` for a model by name."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from wellkept.errors import InvalidInput
+from wellkept.models.anthropic import Anthropic
+from wellkept.models.openai import OpenAI
+from wellkept.models.protocol import Clock, Embedder, Model, Reply, Tokenizer, Usage
+
+__all__ = ["Anthropic", "Clock", "Embedder", "Model", "OpenAI", "Reply", "Tokenizer", "Usage", "load"]
+
+# Servers that speak OpenAI's interface: their address, and the variable that holds the key if they want one.
+_COMPATIBLE: dict[str, tuple[str, str | None]] = {
+    "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "qwen": ("https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+    "ollama": ("http://localhost:11434/v1", None),
+    "vllm": ("http://localhost:8000/v1", None),
+    "llamacpp": ("http://localhost:8080/v1", None),
+}
+
+
+def load(spec: str, **options: Any) -> Model:
+    """The model that ``spec`` names, such as ``anthropic:claude-sonnet-4-5`` or ``ollama:qwen3``.
+
+    Providers: anthropic, openai, deepseek, qwen, ollama, vllm, llamacpp. ``options`` go to the adapter
+    (``api_key``, ``base_url``, ``timeout``, ``max_retries``).
+
+    Raises:
+        InvalidInput: no such provider, or its key is missing.
+        MissingExtra: the provider's package is not installed.
+    """
+    provider, _, model = spec.partition(":")
+    if not model or provider not in ("anthropic", "openai", *_COMPATIBLE):
+        known = ", ".join(("anthropic", "openai", *_COMPATIBLE))
+        raise InvalidInput(f"a model is named 'provider:model' with a provider of {known}; not {spec!r}")
+    if provider == "anthropic":
+        return Anthropic(model, **options)
+    if provider == "openai":
+        return OpenAI(model, **options)
+    return OpenAI(model, **{**_preset(provider, options), **options}, name=spec)
+
+
+def _preset(provider: str, options: dict[str, Any]) -> dict[str, Any]:
+    base_url, variable = _COMPATIBLE[provider]
+    if variable is None or {"api_key", "base_url", "client"} & options.keys():
+        return {"base_url": base_url}
+    if key := os.environ.get(variable):
+        return {"base_url": base_url, "api_key": key}
+    raise InvalidInput(f"{provider} needs a key: set {variable} or pass api_key=")

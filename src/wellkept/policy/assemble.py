@@ -1,7 +1,9 @@
-"""What goes into one context: which sections, which turns, and how much of each. Pure decisions on what was read.
+"""What goes into one context: which sections, which turns, and how much of each. Pure decisions on what was
+read.
 
-The order and the shares follow one idea: what is stable comes first and is cut to its share, what changes with the request comes behind
-it, and the conversation itself takes the rest and gives way by whole turns, oldest first.
+The order and the shares follow one idea: what is stable comes first and is cut to its share, what changes
+with the request comes behind it, and the conversation itself takes the rest and gives way by whole turns,
+oldest first.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ _FENCE = re.compile(r"<(?=/?\s*memory\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Item(Record):
-    """A piece that wants into a section. ``rank``: the lowest is kept first; display keeps the given order."""
+    """A piece that wants into a section. ``rank``: the lowest is kept first; display keeps the given
+    order."""
 
     id: str
     text: str
@@ -71,7 +74,8 @@ class Candidate(Record):
 
 @dataclass(frozen=True, slots=True)
 class SystemText(Record):
-    """The rendered sections. ``boundary`` counts the characters of the stable prefix; ``parts`` the tokens by tier."""
+    """The rendered sections. ``boundary`` counts the characters of the stable prefix; ``parts`` the tokens
+    by tier."""
 
     text: str
     boundary: int
@@ -90,7 +94,8 @@ class Window(Record):
 
 
 def fence(tier: str, body: str, attributes: Mapping[str, str] | None = None) -> str:
-    """``body`` between memory tags. A tag inside it is defused, so that nothing remembered can end the fence."""
+    """``body`` between memory tags. A tag inside it is defused, so that nothing remembered can end the
+    fence."""
     shown = "".join(f' {name}="{_attribute(value)}"' for name, value in (attributes or {}).items())
     return f'<memory tier="{tier}"{shown}>\n{defuse(body)}\n</memory>'
 
@@ -105,7 +110,8 @@ def _attribute(value: str) -> str:
 
 
 def clip(text: str, tokens: int, count: Count) -> str:
-    """``text`` cut in the middle to at most ``tokens``, with a mark saying how much is missing; "" when nothing fits."""
+    """``text`` cut in the middle to at most ``tokens``, with a mark saying how much is missing; "" when
+    nothing fits."""
     if count(text) <= tokens:
         return text
     low, high, best = 0, min(len(text), tokens * 12), ""
@@ -166,15 +172,16 @@ def _choose(section: Section, room: int, count: Count) -> tuple[list[Item], list
     return [chosen[place] for place in sorted(chosen)], [notes[place] for place in sorted(notes)]
 
 
-# ── the window ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── the window
+# ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def window_start(events: Sequence[Event], total: int, room: int) -> int:
     """Index in ``events`` (oldest first) of the first one to show, a turn's beginning.
 
-    ``total``: tokens of the session up to its newest event. When not all fits, the beginning moves in steps of a quarter of the room
-    along the session's own token count, so that it stays where it is for many turns (a window that slides at every turn would spoil a
-    provider's prompt cache).
+    ``total``: tokens of the session up to its newest event. When not all fits, the beginning moves in steps
+    of a quarter of the room along the session's own token count, so that it stays where it is for many turns
+    (a window that slides at every turn would spoil a provider's prompt cache).
     """
     held = sum(event.tokens for event in events)
     if held <= room:
@@ -190,7 +197,8 @@ def window_start(events: Sequence[Event], total: int, room: int) -> int:
 
 
 def window(events: Sequence[Event], total: int, room: int, count: Count) -> Window:
-    """The newest turns that fit into ``room`` tokens; the newest user message is always there, cut if it must be.
+    """The newest turns that fit into ``room`` tokens; the newest user message is always there, cut if it
+    must be.
 
     Raises BudgetExceeded when less than ``LEAST_TOKENS`` are left for a newest user message that needs more.
     """
@@ -213,7 +221,8 @@ def window(events: Sequence[Event], total: int, room: int, count: Count) -> Wind
 
 
 def _squeeze(turn: Sequence[Event], room: int, count: Count) -> list[Event]:
-    """One turn that is too large alone: its newest tool rounds, clipped, and its user message, clipped to what remains."""
+    """One turn that is too large alone: its newest tool rounds, clipped, and its user message, clipped to
+    what remains."""
     opening, rounds = _rounds(turn)
     reserved = min(opening.tokens, max(LEAST_TOKENS, room // 2)) if opening else 0
     kept: list[Event] = []
@@ -233,7 +242,8 @@ def _squeeze(turn: Sequence[Event], room: int, count: Count) -> list[Event]:
 
 
 def _rounds(turn: Sequence[Event]) -> tuple[Event | None, list[list[Event]]]:
-    """A turn as its user message and the rounds after it; a round is an assistant message and the results it asked for."""
+    """A turn as its user message and the rounds after it; a round is an assistant message and the results it
+    asked for."""
     opening = turn[0] if turn and turn[0].role == "user" else None
     rounds: list[list[Event]] = []
     for event in turn[1:] if opening else turn:
@@ -267,7 +277,8 @@ def _clip_result(event: Event, tokens: int, count: Count) -> Event:
 
 
 def _clip_text(event: Event, room: int, count: Count) -> Event | None:
-    """A message's text cut to ``room``; None when it holds tool calls, which cannot be cut, or when nothing would be left."""
+    """A message's text cut to ``room``; None when it holds tool calls, which cannot be cut, or when nothing
+    would be left."""
     if not isinstance(event.content, str) and any(isinstance(block, ToolCall) for block in event.content):
         return None
     names = count(f"{event.speaker}: ") if event.speaker else 0
@@ -284,8 +295,8 @@ def _clip_event(event: Event, room: int, count: Count) -> Event:
     if shorter is None or shorter.tokens > room:
         missing = max(1, min(event.tokens, LEAST_TOKENS) - room)
         raise BudgetExceeded(
-            f"The budget leaves {max(0, room)} tokens for the newest user message, which needs at least {LEAST_TOKENS}. "
-            f"Raise the budget by {missing} tokens or more, or shorten the profile.",
+            f"The budget leaves {max(0, room)} tokens for the newest user message, which needs at least "
+            f"{LEAST_TOKENS}. Raise the budget by {missing} tokens or more, or shorten the profile.",
             missing=missing,
         )
     return shorter
@@ -293,10 +304,8 @@ def _clip_event(event: Event, room: int, count: Count) -> Event:
 
 def event_tokens(content: str | tuple[object, ...], speaker: str | None, count: Count) -> int:
     """Tokens that a message with this content takes in a context."""
-    if isinstance(content, str):
-        words = count(content)
-    else:
-        words = sum(_block_tokens(block, count) for block in content)
+    blocks = (Text(content),) if isinstance(content, str) else content
+    words = sum(_block_tokens(block, count) for block in blocks)
     return words + MESSAGE_TOKENS + (count(f"{speaker}: ") if speaker else 0)
 
 

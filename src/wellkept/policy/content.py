@@ -10,7 +10,7 @@ from typing import Any
 from wellkept.errors import InvalidInput, StoreCorrupt
 from wellkept.records import Block, Content, Image, Other, Text, Thinking, ToolCall, ToolResult
 
-# RFC 7464 puts this separator before each JSON text. Plain text that starts with it is written as a JSON string.
+# RFC 7464 puts it before each JSON text. Plain text that happens to start with it becomes a JSON string.
 MARK = "\x1e"
 
 _KINDS: dict[str, type[Block]] = {

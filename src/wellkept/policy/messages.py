@@ -115,8 +115,8 @@ def _draft(role: Any, content: Content, shape: Shape, notes: Data, speaker: str 
 def _openai_content(message: Data, fields: dict[str, Any]) -> tuple[Content, dict[str, Any]]:
     """Content of a chat message and notes on its form; takes what became blocks out of ``fields``."""
     raw = message.get("content")
-    before = [_field_block(name, fields.pop(name)) for name in _REASONING if _is_name(fields.get(name))]
-    after = [_field_block("refusal", fields.pop("refusal"))] if _is_name(fields.get("refusal")) else []
+    before = _field_blocks(message, fields, _REASONING)
+    after = _field_blocks(message, fields, ("refusal",))
     after += [_openai_call(call) for call in _calls(message, fields)]
     if isinstance(raw, str) and not before and not after:
         return raw, {}
@@ -130,6 +130,12 @@ def _openai_content(message: Data, fields: dict[str, Any]) -> tuple[Content, dic
     return content, {"form": "list"} if as_list and not isinstance(
         openai_form(content, message["role"]), list
     ) else {}
+
+
+def _field_blocks(message: Data, fields: dict[str, Any], names: Sequence[str]) -> list[Block]:
+    """Words that an assistant said beside the content, taken out of ``fields``."""
+    found = [name for name in names if message["role"] == "assistant" and _is_name(message.get(name))]
+    return [_field_block(name, fields.pop(name)) for name in found]
 
 
 def _field_block(name: str, text: str) -> Block:

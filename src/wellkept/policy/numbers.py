@@ -55,8 +55,10 @@ _UNITS: dict[str, str] = {
 _UNIT_OF = {spelling: unit for unit, words in _UNITS.items() for spelling in words.split("|")}
 _UNIT_OF |= {"毫克": "mg", "mg": "mg"}
 _COUNTERS = (
-    "个|個|只|隻|位|次|本|张|張|件|台|辆|輛|间|間|瓶|杯|人|名|条|條|家|顆|颗|套|份|遍|场|場|层|樓|楼|号楼|口|代|种|種"
-    "|届|首|篇|句|页|頁|步|倍|折|票|年级|年級|分|盒|袋|包|碗|顿|頓|门|門|把|对|對|双|雙|群|盘|盤|部|支|枝|根|封|匹|头|頭|座"
+    "个|個|只|隻|位|次|本|张|張|件|台|辆|輛|间|間|瓶|杯|人|名|条|條|家|顆|颗|套|份|遍|场|場|层"
+    "|樓|楼|号楼|口|代|种|種"
+    "|届|首|篇|句|页|頁|步|倍|折|票|年级|年級|分|盒|袋|包|碗|顿|頓|门|門|把|对|對|双|雙|群|盘"
+    "|盤|部|支|枝|根|封|匹|头|頭|座"
 )
 _NOT_WORD = r"(?![A-Za-z])"
 
@@ -69,9 +71,11 @@ NUMERALS = "".join([*_DIGITS, *_SMALL, *_LARGE, *_TENS])
 
 # Words in which a numeral counts nothing.
 NOT_NUMBERS = (
-    "(?<=[唯统統同之])一|一起|一样|一樣|一些|一直|一定|一般|一切|一下|一边|一邊|一旦|一向|一致|一律|一共|一时|一時|一会|一會|一方面|一路|一带"
+    "(?<=[唯统統同之])一|一起|一样|一樣|一些|一直|一定|一般|一切|一下|一边|一邊|一旦|一向|一致"
+    "|一律|一共|一时|一時|一会|一會|一方面|一路|一带"
     "|一点儿|一点点|一點點|万一|萬一|千万别|千万不|千万要|十分(?!钟|鐘|之)|三明治|四川|四处|四周"
-    "|五官|八卦|百度|百货|百合|百姓|千里|千方百计|万分|万能|万事|萬事|十足|零食|零钱|零錢|零件|零售|两边|兩邊|三里屯|一一"
+    "|五官|八卦|百度|百货|百合|百姓|千里|千方百计|万分|万能|万事|萬事|十足|零食|零钱|零錢|零件"
+    "|零售|两边|兩邊|三里屯|一一"
 )
 
 _ONES = (
@@ -82,6 +86,7 @@ _TENFOLD = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _ENGLISH = {word: value for value, word in enumerate(_ONES.split("|"))}
 _ENGLISH |= {word: 10 * value for value, word in enumerate(_TENFOLD.split("|"), 2)}
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 1000, "million": 10**6, "billion": 10**9}
+ENGLISH_WORDS = tuple(word for word in _ENGLISH if word != "zero")
 _MULTIPLIERS = {"百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "k": 3, "K": 3, "w": 4, "W": 4, "M": 6}
 _MULTIPLIERS |= {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "bn": 9}
 
@@ -102,7 +107,8 @@ _NUMBER = re.compile(
     rf"(?:(?={_HAN})(?:(?P<skip>{NOT_NUMBERS})"
     rf"|(?P<fraction>{_HAN}{{1,24}}分之{_HAN}{{1,24}}(?:[点點]{_HAN}{{1,24}})?)"
     rf"|(?P<han>{_HAN}{{1,24}}(?:[点點](?={_HAN}+(?!{_HAN}|分|刻|钟|鐘)){_HAN}{{1,24}})?))"
-    r"|(?:(?<!\w)(?P<minus>[-−])(?=\d))?(?P<sign>(?:US|HK|NT)?\$|[¥€£]|\b(?:RMB|CNY|USD|EUR|GBP|HKD)\s?(?=\d))?\s?"
+    r"|(?:(?<!\w)(?P<minus>[-−])(?=\d))?(?P<sign>(?:US|HK|NT)?\$|[¥€£]|\b(?:RMB|CNY|USD|EUR|GBP"
+    r"|HKD)\s?(?=\d))?\s?"
     rf"(?P<arabic>\d+(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?(?P<scale>{_SCALE}))?"
     rf"|\b(?=[a-zA-Z])(?i:(?P<english>(?:{_WORD})(?:(?:[\s-]|\sand\s)(?:{_WORD}))*s?\b)))"
     rf"(?:[多几幾来餘余]?\s?-?(?P<unit>{_UNIT}))?"
@@ -158,7 +164,7 @@ def _value(match: re.Match[str], unit: str) -> tuple[str, str]:
         return _shift(match["arabic"].replace(",", ""), _MULTIPLIERS.get(match["scale"] or "", 0)), unit
     if match["han"]:
         return chinese(match["han"]), unit
-    return _english(match["english"]), unit
+    return str(english(match["english"])), unit
 
 
 def _shift(digits: str, places: int) -> str:
@@ -215,7 +221,8 @@ def _grouped(text: str) -> int:
     return total + section + digit * (scale // 10 if scale >= 100 and digit < 10 else 1)
 
 
-def _english(text: str) -> str:
+def english(text: str) -> int:
+    """The value of English number words such as "twenty-one" or "two hundred and five"."""
     total = current = 0
     for word in re.findall("[a-z]+", text.lower()):
         name = word if word in _ENGLISH or word in _SCALES else word.removesuffix("s")
@@ -225,4 +232,4 @@ def _english(text: str) -> str:
             current = (current or 1) * _SCALES[name]
         elif name in _SCALES:
             total, current = total + (current or 1) * _SCALES[name], 0
-    return str(total + current)
+    return total + current

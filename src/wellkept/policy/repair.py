@@ -42,8 +42,8 @@ def repair(events: Iterable[Message], *, placeholder: str = PLACEHOLDER) -> list
     """``events`` so that what ``to_openai`` and ``to_anthropic`` make of them keeps the providers' rules.
 
     Each tool call is followed by its result (``placeholder`` if there is none), results without a call are
-    left out, call ids are unique, nothing is empty, and the first word is the user's. A new event (placeholder,
-    opening) counts the bytes of its text as ``tokens``, which no tokenizer exceeds.
+    left out, call ids are unique, nothing is empty, and the user speaks first. Events that are new here
+    (placeholders, the opening) count the bytes of their text as ``tokens``, which no tokenizer exceeds.
     """
     kept = list(events)
     if not all(map(_is_plain, kept)):
@@ -141,7 +141,9 @@ def _answer(events: Sequence[Event | Draft], name: str, place: _Place | None, pl
         return ToolResult(name, placeholder)
     result = blocks_of(events[place[0]].content)[place[1]]
     assert isinstance(result, ToolResult)
-    content = result.content if isinstance(result.content, str) else tuple(_sendable(result.content, {}))
+    content = result.content
+    if not isinstance(content, str):
+        content = _without_thinking(tuple(_sendable(content, {})))
     cleaned = _unmarked(result)
     assert isinstance(cleaned, ToolResult)
     return replace(cleaned, id=name, content=content)
@@ -156,7 +158,8 @@ def _cleaned(event: Message, names: Mapping[int, str]) -> Message | None:
     if isinstance(event.content, str):
         kept = event.content if event.content.strip() and event.role != "tool" else ()
     else:
-        kept = _not_thinking_last(tuple(_sendable(event.content, names)))
+        blocks = tuple(_sendable(event.content, names))
+        kept = _not_thinking_last(blocks) if event.role == "assistant" else _without_thinking(blocks)
     if kept:
         return _changed(event, "user" if event.role == "tool" else event.role, kept)
     if event.role == "user" and not any(isinstance(block, ToolResult) for block in blocks_of(event.content)):
@@ -169,6 +172,10 @@ def _not_thinking_last(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     while blocks and _is_thought(blocks[-1]):
         blocks = blocks[:-1]
     return blocks
+
+
+def _without_thinking(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    return tuple(block for block in blocks if not _is_thought(block))
 
 
 def _sendable(blocks: Sequence[Block], names: Mapping[int, str]) -> Iterator[Block]:

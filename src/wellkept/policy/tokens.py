@@ -67,7 +67,7 @@ class Exact:
 
 
 def exact(vocabulary: str = "o200k_base") -> Exact:
-    """The exact counter of a ``vocabulary`` that splintr-rs ships (``o200k_base``, ``cl100k_base``, ``qwen3``).
+    """The exact counter of a ``vocabulary`` of splintr-rs: ``o200k_base``, ``cl100k_base``, ``qwen3`` …
 
     Raises:
         MissingExtra: the extra ``tokens`` is not installed.

@@ -113,7 +113,7 @@ def _set_fields(message: Json, content: Sequence[Block]) -> None:
     for block in content:
         if isinstance(block, ToolCall):
             message.setdefault("tool_calls", []).append(_openai_call(block))
-        elif (field := _field(block)) is not None:
+        elif (field := _field(block, message["role"])) is not None:
             message[field] = block.text  # type: ignore[union-attr]
 
 
@@ -124,18 +124,21 @@ def openai_form(content: Content, role: str, origin: str | None = None) -> str |
     parts = _openai_parts(content, role, origin)
     if not parts:
         return None
-    alone = all(isinstance(block, (Text, Image, Other)) and _field(block) is None for block in content)
+    alone = all(isinstance(block, (Text, Image, Other)) and _field(block, role) is None for block in content)
     return parts if alone or len(parts) > 1 or parts[0].keys() != {"type", "text"} else parts[0]["text"]
 
 
 def _openai_parts(content: Content, role: str, origin: str | None) -> list[Json]:
-    inline = [b for b in blocks_of(content) if isinstance(b, (Text, Image, Other)) and _field(b) is None]
+    inline = [
+        b for b in blocks_of(content) if isinstance(b, (Text, Image, Other)) and _field(b, role) is None
+    ]
     return [_openai_part(block, role, origin) for block in inline if not _is_hidden(block)]
 
 
 def _openai_part(block: Block, role: str, origin: str | None) -> Json:
     if isinstance(block, Text):
         extra = _own(block, "openai")
+        extra.pop("field", None)
         key = "refusal" if extra.get("type") == "refusal" else "text"
         return {"type": "text", key: block.text, **extra}
     if isinstance(block, Image):
@@ -159,9 +162,11 @@ def _openai_call(call: ToolCall) -> Json:
     return {"id": call.id, "type": kind, kind: body, **extra}
 
 
-def _field(block: Block) -> str | None:
-    """The message field of OpenAI's that ``block`` came from, if it was none of the content's parts."""
-    return _own(block, "openai").get("field") if isinstance(block, (Text, Thinking)) else None
+def _field(block: Block, role: str) -> str | None:
+    """The field of OpenAI's assistant message that ``block`` came from, if it was not in the content."""
+    if role != "assistant" or not isinstance(block, (Text, Thinking)):
+        return None
+    return _own(block, "openai").get("field")
 
 
 def _url_of(image: Image) -> str | None:

@@ -1,4 +1,4 @@
-"""A conversation that ships with the package, to try things on. What is in it: ``README.md`` beside this file."""
+"""A conversation that ships with the package, to try things on; ``README.md`` says what is in it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What a store must offer: two verbs, ``read`` and ``write``, and inside them one object a noun.
 
-``store.write(work)`` calls ``work(tables)`` in one transaction and returns when it is durable; ``work`` may be run again after a
-conflict and must therefore do nothing but use the tables. Each method names a scope, or a ``SessionRef`` that was opened with one.
+``store.write(work)`` calls ``work(tables)`` in one transaction and returns when it is durable; ``work`` may
+be run again after a conflict and must therefore do nothing but use the tables. Each method names a scope, or
+a ``SessionRef`` that was opened with one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from wellkept.records import Content, Document, Event, Record, Role, Scope, SessionInfo
+from wellkept.records import Content, Document, Event, LedgerLine, Record, Role, Scope, SessionInfo, Summary
 
 T = TypeVar("T")
 JobState: TypeAlias = Literal["ready", "running", "done", "failed", "cancelled"]
@@ -78,7 +79,9 @@ class Job(Record):
 class Sessions(Protocol):
     """The list of conversations."""
 
-    def create(self, scope: Scope, id: str, *, title: str, metadata: Mapping[str, Any], at: int) -> SessionRef:
+    def create(
+        self, scope: Scope, id: str, *, title: str, metadata: Mapping[str, Any], at: int
+    ) -> SessionRef:
         """A new session. Raises Conflict when this user already has one with that id."""
 
     def find(self, scope: Scope, id: str) -> SessionRef | None:
@@ -87,11 +90,12 @@ class Sessions(Protocol):
     def info(self, ref: SessionRef) -> SessionInfo | None:
         """What the lists show of it; None when it was deleted."""
 
-    def list(self, scope: Scope, *, limit: int, before: str | None = None) -> list[SessionInfo]:
-        """Sessions of the scope, last active first; ``before`` is the id that the previous page ended with."""
-
     def scopes(self, namespace: str | None = None) -> list[Scope]:
         """Every scope that has sessions, for tools that walk the whole store."""
+
+    def list(self, scope: Scope, *, limit: int, before: str | None = None) -> list[SessionInfo]:
+        """Sessions of the scope, last active first; ``before`` is the id that the previous page ended
+        with."""
 
     def rename(self, ref: SessionRef, title: str) -> bool:
         """Whether it was there to be renamed."""
@@ -104,7 +108,8 @@ class Events(Protocol):
     """The transcript."""
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
-        """Append in order; an event whose idempotency key is known is not stored again, the stored one comes back.
+        """Append in order; an event whose idempotency key is known is not stored again, the stored one comes
+        back.
 
         Raises NotFound when the session is gone, Conflict when a known key comes with other content.
         """
@@ -145,34 +150,102 @@ class Jobs(Protocol):
     """The outbox: work written in the transaction that causes it."""
 
     def put(
-        self, scope: Scope, kind: str, *, ref: SessionRef | None = None, payload: Mapping[str, Any] | None = None,
-        at: int, once: str | None = None,
+        self,
+        scope: Scope,
+        kind: str,
+        *,
+        ref: SessionRef | None = None,
+        payload: Mapping[str, Any] | None = None,
+        at: int,
+        once: str | None = None,
     ) -> int | None:
-        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is added."""
+        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is
+        added."""
 
     def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
         """The next due job, taken for ``lease`` ms; jobs whose lease ran out are due again."""
 
     def finish(
-        self, id: int, state: JobState, *, at: int, error: str | None = None, raw_reply: str | None = None,
-        usage: Mapping[str, int] | None = None, result: Mapping[str, Any] | None = None, run_at: int | None = None,
+        self,
+        job: Job,
+        state: JobState,
+        *,
+        at: int,
+        day: str,
+        error: str | None = None,
+        raw_reply: str | None = None,
+        usage: Mapping[str, int] | None = None,
+        result: Mapping[str, Any] | None = None,
+        run_at: int | None = None,
     ) -> bool:
-        """Set where a running job stands; False when it is no longer running (cancelled or erased meanwhile)."""
+        """Set where a running job stands and book its tokens on ``day``; False when this attempt no longer
+        holds it."""
+
+    def spent(self, namespace: str, day: str) -> int:
+        """Tokens that jobs of the namespace spent on that day."""
+
+    def spend(self, namespace: str, *, since: str | None = None) -> list[dict[str, Any]]:
+        """Tokens by day, user and kind of job, oldest first."""
 
     def get(self, id: int, namespace: str | None = None) -> Job | None:
         """One job."""
 
     def list(
-        self, *, namespace: str | None = None, scope: Scope | None = None, state: JobState | None = None,
-        kind: str | None = None, limit: int = 100, before: int | None = None,
+        self,
+        *,
+        namespace: str | None = None,
+        scope: Scope | None = None,
+        state: JobState | None = None,
+        kind: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
     ) -> list[Job]:
         """Jobs, newest first."""
 
-    def next_due(self) -> int | None:
-        """When (ms) the next job may start; None when nothing waits."""
+    def next_due(self, kinds: Sequence[str]) -> int:
+        """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
         """Move a job by hand, when it is in one of the ``allowed`` states."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncovered(Record):
+    """What has left the recent window and no summary covers: the seqs (``first`` to ``last``), how many and
+    how large."""
+
+    first: int
+    last: int
+    events: int
+    tokens: int
+
+
+class Summaries(Protocol):
+    """The rolling digests of a session, with every version, and the ledger of key data that they had no room
+    for."""
+
+    def uncovered(self, ref: SessionRef, turns: int) -> Uncovered:
+        """What stands before the newest ``turns`` turns and is not covered."""
+
+    def add(
+        self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int
+    ) -> bool:
+        """Store a new version and move the coverage to its end; False when the coverage is no longer
+        ``expected``."""
+
+    def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
+        """The newest summary of each topic, as it was when ``upto`` was the newest seq; topics in order of
+        their first version."""
+
+    def versions(self, ref: SessionRef) -> list[Summary]:
+        """All of them, oldest first."""
+
+    def ledger(self, ref: SessionRef) -> list[LedgerLine]:
+        """The ledger, oldest first."""
+
+    def drop(self, ref: SessionRef, seq: int) -> int:
+        """Remove each version and ledger line that was made from events of ``seq`` or later; how many
+        versions."""
 
 
 class Tables(Protocol):
@@ -186,6 +259,8 @@ class Tables(Protocol):
     def profiles(self) -> Profiles: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def summaries(self) -> Summaries: ...
 
 
 class Store(Protocol):

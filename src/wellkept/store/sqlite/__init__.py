@@ -13,6 +13,7 @@ from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.sessions import Sessions
+from wellkept.store.sqlite.summaries import Summaries
 
 T = TypeVar("T")
 
@@ -20,17 +21,19 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection; see ``store.protocol.Tables``."""
 
-    __slots__ = ("events", "jobs", "profiles", "sessions")
+    __slots__ = ("events", "jobs", "profiles", "sessions", "summaries")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.sessions = Sessions(connection)
         self.events = Events(connection)
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
+        self.summaries = Summaries(connection)
 
 
 class SqliteStore:
-    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing folders are not."""
+    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing
+    folders are not."""
 
     def __init__(self, path: str, *, durability: Durability = "full", read_only: bool = False) -> None:
         self.location = path

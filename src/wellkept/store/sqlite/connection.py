@@ -1,9 +1,10 @@
 """Connections to one SQLite file: settings, one connection a thread, group commit, and typed errors.
 
-Readers each have a connection of their own and never wait for a writer (WAL). Writers of one process form a queue: whoever is first
-leads, runs all that is waiting in one transaction and commits once for all of them (the leader/follower scheme of group commit; DeWitt
-et al., "Implementation techniques for main memory database systems", 1984). A lone writer commits directly. Writers of other processes
-are waited for inside ``BEGIN IMMEDIATE``.
+Readers each have a connection of their own and never wait for a writer (WAL). Writers of one process form a
+queue: whoever is first leads, runs all that is waiting in one transaction and commits once for all of them
+(the leader/follower scheme of group commit; DeWitt et al., "Implementation techniques for main memory
+database systems", 1984). A lone writer commits directly. Writers of other processes are waited for inside
+``BEGIN IMMEDIATE``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ BUSY_SECONDS = 10.0
 _BATCH = 256
 _LINGER_SECONDS = 0.0004
 
-# Connections that a forked child inherits must be neither used nor closed there (sqlite.org/howtocorrupt.html §2.6).
+# Connections that a forked child inherits must be neither used nor closed there
+# (sqlite.org/howtocorrupt.html §2.6).
 _inherited: list[Any] = []
 
 
@@ -38,8 +40,8 @@ class Connections:
 
     Args:
         path: a file, or ":memory:" for a store that lives as long as this object.
-        durability: "full" syncs at each commit; "normal" only at checkpoints, so that a power cut (not a crash of the
-            program) can take the last commits away, but never damages the file.
+        durability: "full" syncs at each commit; "normal" only at checkpoints, so that a power cut (not a
+            crash of the program) can take the last commits away, but never damages the file.
         read_only: open without the right to write.
     """
 
@@ -135,7 +137,9 @@ class Connections:
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """``work`` in a write transaction, durable when this returns; on an error nothing of it remains."""
         if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened for reading only. Open it with Memory(path) to write.")
+            raise StoreReadOnly(
+                f"{self.path} was opened for reading only. Open it with Memory(path) to write."
+            )
         mine = _Write(work)
         with self._mutex:
             if self._closed:
@@ -169,7 +173,8 @@ class Connections:
                 following.turn.release()
 
     def _linger(self) -> None:
-        """In a crowd, give the writers of the last round a moment to queue up, so that they share one sync."""
+        """In a crowd, give the writers of the last round a moment to queue up, so that they share one
+        sync."""
         deadline = time.perf_counter() + _LINGER_SECONDS if self._crowd > 2 else 0.0
         while len(self._queue) < self._crowd and time.perf_counter() < deadline:
             time.sleep(0)
@@ -206,7 +211,8 @@ class Connections:
             write.fail(error)
 
     def _run_inside(self, connection: apsw.Connection, write: _Write[Any]) -> None:
-        """One of many: its own failure takes back its own changes only; a failing disk ends the whole batch."""
+        """One of many: its own failure takes back its own changes only; a failing disk ends the whole
+        batch."""
         connection.execute("SAVEPOINT one")
         try:
             write.value = write.work(connection)
@@ -241,7 +247,8 @@ class _Write(Generic[T]):
 
 
 class _Patience:
-    """A busy handler: waits in short random steps, which is fairer than SQLite's growing ones, up to a limit."""
+    """A busy handler: waits in short random steps, which is fairer than SQLite's growing ones, up to a
+    limit."""
 
     def __init__(self) -> None:
         self._deadline = 0.0
@@ -252,12 +259,13 @@ class _Patience:
             self._deadline = now + BUSY_SECONDS
         if now > self._deadline:
             return False
-        time.sleep(random.uniform(0.0002, 0.002))  # noqa: S311
+        time.sleep(random.uniform(0.0002, 0.002))
         return True
 
 
 def _wait(turn: threading.Lock) -> BaseException | None:
-    """Wait for the turn; a signal that comes meanwhile is given back, because a queue must not lose a member."""
+    """Wait for the turn; a signal that comes meanwhile is given back, because a queue must not lose a
+    member."""
     interrupted = None
     while True:
         try:
@@ -278,8 +286,9 @@ def _rollback_on_error(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
-class typed_errors:  # noqa: N801
-    """Turn SQLite's errors into ours, each with the next step. A class because it stands on every hot path."""
+class typed_errors:
+    """Turn SQLite's errors into ours, each with the next step. A class because it stands on every hot
+    path."""
 
     __slots__ = ("_path",)
 
@@ -300,13 +309,19 @@ def _translate(error: apsw.Error, path: str) -> Exception:
     if isinstance(error, apsw.FullError):
         return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
     if isinstance(error, apsw.ReadOnlyError):
-        return StoreReadOnly(f"{path} cannot be written to. Check its permissions, or open it with read_only().")
+        return StoreReadOnly(
+            f"{path} cannot be written to. Check its permissions, or open it with read_only()."
+        )
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-        return StoreCorrupt(f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}")
+        return StoreCorrupt(
+            f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}"
+        )
     if isinstance(error, apsw.TooBigError):
         return InvalidInput("This content is larger than one billion bytes. Store a reference to it instead.")
     if isinstance(error, apsw.CantOpenError):
-        return StoreError(f"{path} cannot be opened ({error}). Check that its folder exists and may be written to.")
+        return StoreError(
+            f"{path} cannot be opened ({error}). Check that its folder exists and may be written to."
+        )
     if isinstance(error, apsw.IOError) and "disk full" in str(error):
         return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
     return StoreError(f"SQLite on {path}: {error}. Run: wellkept doctor --store {path}")

@@ -17,7 +17,8 @@ from wellkept.store.sqlite.sessions import dump, load
 # `+scope`: checked, but not a reason to leave the primary key for the index on (scope, ts).
 # One statement proves that the session is still there, gives out the places and keeps the counts.
 ALLOCATE = """
-    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2, tokens = tokens + ?3,
+    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2, tokens = tokens +
+    ?3,
         terms = terms + ?4, active = max(active, ?5)
     WHERE key = ?6 AND scope = ?7 RETURNING next_seq
 """
@@ -40,15 +41,17 @@ BETWEEN = f"""
     SELECT {_COLUMNS} FROM events INDEXED BY events_ts
     WHERE scope = ?1 AND ts >= ?2 AND ts < ?3 AND key BETWEEN ?4 AND ?5 ORDER BY key LIMIT ?6
 """
-SEQ_AT = "SELECT key FROM events WHERE key BETWEEN ? AND ? AND +scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
+SEQ_AT = (
+    "SELECT key FROM events WHERE key BETWEEN ? AND ? AND +scope = ? AND ts <= ? ORDER BY key DESC LIMIT 1"
+)
 
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 _FOREVER = 1 << 62
 
 
 def index_terms(scope_key: int, terms: Sequence[str]) -> str:
-    """Terms as the index holds them: salted with the scope, so that no query can reach another scope's rows and its cost follows
-    the size of one user's memory."""
+    """Terms as the index holds them: salted with the scope, so that no query can reach another scope's rows
+    and its cost follows the size of one user's memory."""
     salt = f"{scope_key:x}x"
     return " ".join([salt + term for term in terms])
 
@@ -60,28 +63,26 @@ class Events:
         self._db = connection
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
-        known = [self._known(ref, event) if event.idempotency_key else None for event in events]
-        fresh = [event for event, stored in zip(events, known, strict=True) if stored is None]
-        seq = self._allocate(ref, fresh, at)
-        result = []
-        for event, stored in zip(events, known, strict=True):
-            if stored is None:
-                stored = self._add(ref, seq, event)
-                seq += 1
-            result.append(stored)
-        return result
+        names = [
+            place if new.idempotency_key is None else new.idempotency_key for place, new in enumerate(events)
+        ]
+        stored: dict[int | str, Event] = {}
+        fresh: dict[int | str, NewEvent] = {}
+        for name, new in zip(names, events, strict=True):
+            if name in stored or name in fresh:
+                continue
+            if isinstance(name, str) and (known := self._known(ref, name)) is not None:
+                stored[name] = known
+            else:
+                fresh[name] = new
+        first = self._allocate(ref, list(fresh.values()), at)
+        for seq, (name, new) in enumerate(fresh.items(), first):
+            stored[name] = self._add(ref, seq, new)
+        return [_same(stored[name], new) for name, new in zip(names, events, strict=True)]
 
-    def _known(self, ref: SessionRef, event: NewEvent) -> Event | None:
-        row = self._db.execute(BY_IDEMPOTENCY, (ref.key, event.idempotency_key)).fetchone()
-        if row is None:
-            return None
-        stored = _event(ref, row)
-        if (stored.role, stored.content) != (event.role, event.content):
-            raise Conflict(
-                f"The idempotency key {event.idempotency_key!r} was used in this session for another message ({stored.id}). "
-                "Use a new key for a new message."
-            )
-        return stored
+    def _known(self, ref: SessionRef, key: str) -> Event | None:
+        row = self._db.execute(BY_IDEMPOTENCY, (ref.key, key)).fetchone()
+        return _event(ref, row) if row else None
 
     def _allocate(self, ref: SessionRef, fresh: Sequence[NewEvent], at: int) -> int:
         count = len(fresh)
@@ -92,7 +93,9 @@ class Events:
         if following is None:
             raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted: start a new one.")
         if following > MAX_SEQ:
-            raise StoreFull(f"Session {ref.id!r} holds {MAX_SEQ} messages, the most there can be. Start a new one.")
+            raise StoreFull(
+                f"Session {ref.id!r} holds {MAX_SEQ} messages, the most there can be. Start a new one."
+            )
         return int(following) - count
 
     def _add(self, ref: SessionRef, seq: int, event: NewEvent) -> Event:
@@ -127,30 +130,28 @@ class Events:
         )
 
     def walk_back(self, ref: SessionRef, *, before: int | None = None) -> Iterator[Event]:
-        first = ref.key << SEQ_BITS
-        last = first + (MAX_SEQ if before is None else before - 1)
+        first, last = _span(ref, 1, MAX_SEQ if before is None else before - 1)
         for row in self._db.execute(DOWN, (first, last, ref.scope_key)):
             yield _event(ref, row)
 
     def walk(self, ref: SessionRef, *, after: int = 0, until: int | None = None) -> Iterator[Event]:
-        first = ref.key << SEQ_BITS
-        last = first + (MAX_SEQ if until is None else until)
-        for row in self._db.execute(UP, (first + after + 1, last, ref.scope_key)):
+        first, last = _span(ref, after + 1, MAX_SEQ if until is None else until)
+        for row in self._db.execute(UP, (first, last, ref.scope_key)):
             yield _event(ref, row)
 
     def get(self, ref: SessionRef, seq: int) -> Event | None:
         return next(self.walk(ref, after=seq - 1, until=seq), None)
 
     def between(self, ref: SessionRef, since: int | None, until: int | None, *, limit: int) -> list[Event]:
-        first = ref.key << SEQ_BITS
+        first, last = _span(ref, 1, MAX_SEQ)
         start = -_FOREVER if since is None else since
         end = _FOREVER if until is None else until
-        rows = self._db.execute(BETWEEN, (ref.scope_key, start, end, first, first | MAX_SEQ, limit))
+        rows = self._db.execute(BETWEEN, (ref.scope_key, start, end, first, last, min(limit, MAX_SEQ)))
         return [_event(ref, row) for row in rows]
 
     def seq_at(self, ref: SessionRef, at: int) -> int:
-        first = ref.key << SEQ_BITS
-        key = self._db.execute(SEQ_AT, (first, first | MAX_SEQ, ref.scope_key, at)).get
+        first, last = _span(ref, 1, MAX_SEQ)
+        key = self._db.execute(SEQ_AT, (first, last, ref.scope_key, at)).get
         return 0 if key is None else int(key) & MAX_SEQ
 
     def remove(self, ref: SessionRef, events: Sequence[Event], terms: Sequence[Sequence[str]]) -> int:
@@ -168,6 +169,21 @@ class Events:
             tokens += event.tokens
         self._db.execute(FORGET_COUNTS, (removed, turns, tokens, words, ref.key, ref.scope_key))
         return removed
+
+
+def _same(stored: Event, new: NewEvent) -> Event:
+    if (stored.role, stored.content) != (new.role, new.content):
+        raise Conflict(
+            f"The idempotency key {new.idempotency_key!r} was used in this session for another message ({stored.id}). "
+            "Use a new key for a new message."
+        )
+    return stored
+
+
+def _span(ref: SessionRef, first: int, last: int) -> tuple[int, int]:
+    """Row keys of the places ``first`` to ``last``, never those of a neighbouring session."""
+    base = ref.key << SEQ_BITS
+    return base + min(max(first, 1), MAX_SEQ + 1), base + min(max(last, 0), MAX_SEQ)
 
 
 def _event(ref: SessionRef, row: tuple[Any, ...]) -> Event:

@@ -13,8 +13,8 @@ from wellkept.store.protocol import Job, JobState, SessionRef
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load
 
 ADD = """
-    INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?, 'ready', ?, ?, ?)
-    ON CONFLICT DO NOTHING RETURNING key
+    INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?,
+    'ready', ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
 """
 # A running job's run_at is the end of its lease: one that died is due again without anybody looking for it.
 CLAIM = """
@@ -24,12 +24,28 @@ CLAIM = """
     ) RETURNING key
 """
 FINISH = """
-    UPDATE jobs SET state = ?2, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END, last_error = ?4, raw_reply = ?5,
-        usage = ?6, result = ?7, run_at = coalesce(?8, run_at), once = NULL
-    WHERE key = ?1 AND state = 'running'
+    UPDATE jobs SET state = ?2, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END, last_error = ?4,
+        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at), once =
+        NULL
+    WHERE key = ?1 AND state = 'running' AND attempts = ?9
+"""
+BOOK = """
+    INSERT INTO spend (scope, day, kind, calls, input_tokens, output_tokens)
+    SELECT scope, ?2, kind, ?3, ?4, ?5 FROM jobs WHERE key = ?1
+    ON CONFLICT DO UPDATE SET calls = calls + ?3, input_tokens = input_tokens + ?4, output_tokens =
+    output_tokens + ?5
+"""
+SPENT = """
+    SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM spend JOIN scopes c ON c.key = scope
+    WHERE c.namespace = ? AND day = ?
+"""
+SPEND = """
+    SELECT day, c.user, kind, calls, input_tokens, output_tokens FROM spend JOIN scopes c ON c.key = scope
+    WHERE c.namespace = ?1 AND (?2 IS NULL OR day >= ?2) ORDER BY day, c.user, kind
 """
 _SELECT = """
-    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.run_at, j.created, j.finished,
+    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.run_at, j.created,
+    j.finished,
         j.last_error, j.raw_reply, j.usage, j.result
     FROM jobs j JOIN scopes c ON c.key = j.scope LEFT JOIN sessions s ON s.key = j.session
 """
@@ -38,10 +54,14 @@ LIST = f"""{_SELECT}
     WHERE (?1 IS NULL OR c.namespace = ?1) AND (?2 IS NULL OR c.user = ?2) AND (?3 IS NULL OR j.state = ?3)
     AND (?4 IS NULL OR j.kind = ?4) AND (?5 IS NULL OR j.key < ?5) ORDER BY j.key DESC LIMIT ?6
 """
-NEXT_DUE = "SELECT min(run_at) FROM jobs WHERE state IN ('ready', 'running')"
+NEXT_DUE = """
+    SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
+    ORDER BY run_at LIMIT 1
+"""
+_NEVER = 1 << 62
 SET_STATE = """
-    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END
-    WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
+    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3
+    END WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
 """
 
 
@@ -73,18 +93,38 @@ class Jobs:
 
     def finish(
         self,
-        id: int,
+        job: Job,
         state: JobState,
         *,
         at: int,
+        day: str,
         error: str | None = None,
         raw_reply: str | None = None,
         usage: Mapping[str, int] | None = None,
         result: Mapping[str, Any] | None = None,
         run_at: int | None = None,
     ) -> bool:
-        self._db.execute(FINISH, (id, state, at, error, raw_reply, dump(usage), dump(result), run_at))
-        return self._db.changes() > 0
+        spent = usage or {}
+        total = {
+            name: spent.get(name, 0) + (job.usage or {}).get(name, 0)
+            for name in {**(job.usage or {}), **spent}
+        }
+        values = (job.id, state, at, error, raw_reply, dump(total), dump(result), run_at, job.attempts)
+        self._db.execute(FINISH, values)
+        held = self._db.changes() > 0
+        if spent:  # tokens are spent even when the result comes too late
+            self._db.execute(
+                BOOK,
+                (job.id, day, *(spent.get(name, 0) for name in ("calls", "input_tokens", "output_tokens"))),
+            )
+        return held
+
+    def spent(self, namespace: str, day: str) -> int:
+        return int(self._db.execute(SPENT, (namespace, day)).get)
+
+    def spend(self, namespace: str, *, since: str | None = None) -> list[dict[str, Any]]:
+        names = ("day", "user", "kind", "calls", "input_tokens", "output_tokens")
+        return [dict(zip(names, row, strict=True)) for row in self._db.execute(SPEND, (namespace, since))]
 
     def get(self, id: int, namespace: str | None = None) -> Job | None:
         row = self._db.execute(GET, (id, namespace)).fetchone()
@@ -104,9 +144,9 @@ class Jobs:
         values = (tenant, scope.user if scope else None, state, kind, before, limit)
         return [_job(row) for row in self._db.execute(LIST, values)]
 
-    def next_due(self) -> int | None:
-        due: int | None = self._db.execute(NEXT_DUE).get
-        return due
+    def next_due(self, kinds: Sequence[str]) -> int:
+        due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
+        return _NEVER if due is None else int(due)
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
         self._db.execute(SET_STATE, (id, state, at, json.dumps(list(allowed))))
@@ -114,8 +154,8 @@ class Jobs:
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    (key, kind, namespace, user, session, payload, state, attempts, run_at, created, finished, error, raw, usage,
-     result) = row  # fmt: skip
+    key, kind, namespace, user, session, payload, state, attempts, *rest = row
+    run_at, created, finished, error, raw, usage, result = rest
     return Job(
         id=key,
         kind=kind,

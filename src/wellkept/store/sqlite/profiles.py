@@ -13,7 +13,9 @@ from wellkept.store.sqlite.sessions import ensure_scope, scope_key
 _COLUMNS = "name, text, hash, version, at"
 CURRENT = f"SELECT {_COLUMNS}, max(version) FROM profiles WHERE scope = ? GROUP BY name"
 ALL = f"SELECT {_COLUMNS} FROM profiles WHERE scope = ? AND name = ? ORDER BY version DESC"
-ADD = "INSERT INTO profiles (scope, name, version, text, hash, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+ADD = """
+    INSERT INTO profiles (scope, name, version, text, hash, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
 
 
 class Profiles:
@@ -30,7 +32,9 @@ class Profiles:
         owner = ensure_scope(self._db, scope)
         self._db.execute(ADD, (owner, document.name, document.version, document.text, document.hash, at))
         if not self._db.changes():
-            raise Conflict(f"The profile document {document.name!r} was changed meanwhile. Read it again and retry.")
+            raise Conflict(
+                f"The profile document {document.name!r} was changed meanwhile. Read it again and retry."
+            )
 
     def versions(self, scope: Scope, name: str) -> list[Document]:
         return [_document(row) for row in self._db.execute(ALL, (scope_key(self._db, scope), name))]

@@ -1,7 +1,8 @@
 """The tables, as named migrations. A released one is never edited; what comes later is a new one.
 
-An event's row key holds its session and its place: ``key = session << 24 | seq``. So a session's events lie side by side in the file
-without a second index, and reading the newest ones costs the same however long the session is and however many others there are.
+An event's row key holds its session and its place: ``key = session << 24 | seq``. So a session's events lie
+side by side in the file without a second index, and reading the newest ones costs the same however long the
+session is and however many others there are.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ MIGRATIONS: list[tuple[str, str]] = [
         CREATE TABLE sessions (
             key INTEGER PRIMARY KEY, scope INTEGER NOT NULL REFERENCES scopes, id TEXT NOT NULL,
             title TEXT NOT NULL, metadata TEXT, created INTEGER NOT NULL, active INTEGER NOT NULL,
-            next_seq INTEGER NOT NULL DEFAULT 1, events INTEGER NOT NULL DEFAULT 0, turns INTEGER NOT NULL DEFAULT 0,
-            tokens INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
-            UNIQUE (scope, id)
+            next_seq INTEGER NOT NULL DEFAULT 1, events INTEGER NOT NULL DEFAULT 0, turns INTEGER NOT NULL
+            DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0, covered INTEGER
+            NOT NULL DEFAULT 0, UNIQUE (scope, id)
         );
         CREATE INDEX sessions_active ON sessions (scope, active);
         CREATE TABLE events (
@@ -55,13 +56,28 @@ MIGRATIONS: list[tuple[str, str]] = [
         ) WITHOUT ROWID;
         CREATE TABLE jobs (
             key INTEGER PRIMARY KEY AUTOINCREMENT, scope INTEGER NOT NULL REFERENCES scopes, session INTEGER,
-            kind TEXT NOT NULL, payload TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
-            run_at INTEGER NOT NULL, created INTEGER NOT NULL, finished INTEGER, once TEXT,
+            kind TEXT NOT NULL, payload TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT
+            0, run_at INTEGER NOT NULL, created INTEGER NOT NULL, finished INTEGER, once TEXT,
             last_error TEXT, raw_reply TEXT, usage TEXT, result TEXT
         );
         CREATE INDEX jobs_due ON jobs (run_at) WHERE state IN ('ready', 'running');
         CREATE UNIQUE INDEX jobs_once ON jobs (scope, kind, once) WHERE state = 'ready' AND once IS NOT NULL;
         CREATE INDEX jobs_session ON jobs (session) WHERE session IS NOT NULL;
+        CREATE TABLE spend (
+            scope INTEGER NOT NULL REFERENCES scopes, day TEXT NOT NULL, kind TEXT NOT NULL,
+            calls INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+            PRIMARY KEY (scope, day, kind)
+        ) WITHOUT ROWID;
+        CREATE TABLE summaries (
+            session INTEGER NOT NULL REFERENCES sessions, version INTEGER NOT NULL, topic TEXT NOT NULL,
+            covers_from INTEGER NOT NULL, covers_to INTEGER NOT NULL, text TEXT NOT NULL, tokens INTEGER NOT
+            NULL, by TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (session, version, topic)
+        ) WITHOUT ROWID;
+        CREATE TABLE ledger (
+            session INTEGER NOT NULL REFERENCES sessions, seq INTEGER NOT NULL, kind TEXT NOT NULL, value
+            TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (session, seq, kind, value)
+        ) WITHOUT ROWID;
         """,
     ),
 ]
@@ -70,11 +86,13 @@ MIGRATIONS: list[tuple[str, str]] = [
 def prepare(connections: Connections) -> None:
     """Check that the file is ours and sound, and bring it up to date.
 
-    Raises InvalidInput for a folder or another program's database, SchemaTooNew for a file of a newer version (untouched), StoreCorrupt
-    for damage.
+    Raises InvalidInput for a folder or another program's database, SchemaTooNew for a file of a newer
+    version (untouched), StoreCorrupt for damage.
     """
     if not connections.in_memory and Path(connections.path).is_dir():
-        raise InvalidInput(f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db")
+        raise InvalidInput(
+            f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db"
+        )
     connection = connections.raw()
     try:
         with typed_errors(connections.path):
@@ -119,11 +137,14 @@ def _pending(connection: apsw.Connection, path: str) -> list[str]:
 
 
 def _migrate(connection: apsw.Connection) -> None:
-    """All that is pending in one transaction; another process may have been faster, so look again inside it."""
+    """All that is pending in one transaction; another process may have been faster, so look again inside
+    it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.pragma("application_id", APPLICATION_ID)
-        connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at INTEGER NOT NULL)")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at INTEGER NOT NULL)"
+        )
         done = {name for (name,) in connection.execute("SELECT name FROM migrations")}
         for name, script in MIGRATIONS:
             if name not in done:

@@ -35,6 +35,8 @@ RENAME = "UPDATE sessions SET title = ? WHERE key = ? AND scope = ?"
 DELETE = "DELETE FROM sessions WHERE key = ? AND scope = ?"
 DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ?"
 DELETE_JOBS = "DELETE FROM jobs WHERE session = ?"
+DELETE_SUMMARIES = "DELETE FROM summaries WHERE session = ?"
+DELETE_LEDGER = "DELETE FROM ledger WHERE session = ?"
 
 
 def scope_key(connection: apsw.Connection, scope: Scope) -> int | None:
@@ -69,11 +71,15 @@ class Sessions:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
 
-    def create(self, scope: Scope, id: str, *, title: str, metadata: Mapping[str, Any], at: int) -> SessionRef:
+    def create(
+        self, scope: Scope, id: str, *, title: str, metadata: Mapping[str, Any], at: int
+    ) -> SessionRef:
         owner = ensure_scope(self._db, scope)
         key = self._db.execute(ADD, (owner, id, title, dump(metadata), at, at)).get
         if key is None:
-            raise Conflict(f"This user already has a session {id!r}. Open it with session(…, session_id={id!r}).")
+            raise Conflict(
+                f"This user already has a session {id!r}. Open it with session(…, session_id={id!r})."
+            )
         return SessionRef(scope, id, key, owner)
 
     def find(self, scope: Scope, id: str) -> SessionRef | None:
@@ -84,12 +90,12 @@ class Sessions:
         row = self._db.execute(INFO, (ref.key, ref.scope_key)).fetchone()
         return _info(ref.scope, row) if row else None
 
+    def scopes(self, namespace: str | None = None) -> list[Scope]:
+        return [Scope(*row) for row in self._db.execute(ALL_SCOPES, (namespace,))]
+
     def list(self, scope: Scope, *, limit: int, before: str | None = None) -> list[SessionInfo]:
         owner = scope_key(self._db, scope)
         return [_info(scope, row) for row in self._db.execute(LIST, (owner, before, limit))]
-
-    def scopes(self, namespace: str | None = None) -> list[Scope]:
-        return [Scope(*row) for row in self._db.execute(ALL_SCOPES, (namespace,))]
 
     def rename(self, ref: SessionRef, title: str) -> bool:
         self._db.execute(RENAME, (title, ref.key, ref.scope_key))
@@ -97,10 +103,14 @@ class Sessions:
 
     def delete(self, ref: SessionRef) -> dict[str, int]:
         first = ref.key << SEQ_BITS
-        removed = {}
+        removed = {"sessions": 0}
+        if self.info(ref) is None:
+            return removed
         for table, statement, values in (
             ("events", DELETE_EVENTS, (first, first | MAX_SEQ)),
             ("jobs", DELETE_JOBS, (ref.key,)),
+            ("summaries", DELETE_SUMMARIES, (ref.key,)),
+            ("ledger", DELETE_LEDGER, (ref.key,)),
             ("sessions", DELETE, (ref.key, ref.scope_key)),
         ):
             self._db.execute(statement, values)

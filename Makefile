@@ -1,0 +1,47 @@
+# Each target works in a fresh clone: the first one makes a virtual environment and installs the project with its tools.
+#   make run     the main job on real input: play a long conversation and show what a model would be given
+#   make test    all tests
+#   make check   format, lint, types
+#   make bench   the benchmarks of docs/benchmarks.md
+#   make PYTHON=python3.12 test    the same with another Python (3.10 or newer)
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready-$(notdir $(PYTHON))
+
+.PHONY: run test smoke check format bench install clean
+
+run: $(READY)
+	@$(BIN)/wellkept demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2
+
+smoke: $(READY)
+	$(BIN)/python -m pytest -n 2 $(wildcard tests/unit tests/contract)
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+install: $(READY)
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "wellkept needs Python 3.10 or newer. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	@echo "Installing into $(VENV) (once) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,117 @@
+"""What most commands share: which store, whose memory, and how to print."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wellkept.errors import NotFound
+from wellkept.memory import Memory, UserMemory
+from wellkept.models.protocol import Clock
+from wellkept.records import Scope
+from wellkept.session import Session
+
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Target:
+    """What ``--store``, ``--namespace``, ``--user`` and ``--json`` said."""
+
+    store: str | None
+    namespace: str | None
+    user: str | None
+    json: bool
+
+    def location(self) -> str:
+        """The store's path or address. A usage error when none was given."""
+        if not self.store:
+            raise click.UsageError("No store. Pass --store chat.db, or set WELLKEPT_STORE to its path.")
+        return self.store
+
+    def open(self, *, create: bool = False, clock: Clock | None = None) -> Memory:
+        """The memory on the store. A missing file is made only when ``create`` says so."""
+        location = self.location()
+        if not create and _is_path(location) and not Path(location).exists():
+            raise click.ClickException(
+                f"There is no store at {location}. `wellkept import` makes one; check the path otherwise."
+            )
+        return Memory(location, clock=clock, worker=False)
+
+    def scope(self, memory: Memory) -> Scope:
+        """Whose memory. A usage error that names those there are, when it was not given."""
+        if self.namespace and self.user:
+            return Scope(self.namespace, self.user)
+        known = memory.scopes(self.namespace)
+        missing = " and ".join(
+            name for name, value in (("--namespace", self.namespace), ("--user", self.user)) if not value
+        )
+        raise click.UsageError(f"Whose memory? Pass {missing}. {_listed(known)}")
+
+    def user_memory(self, memory: Memory) -> UserMemory:
+        """The user's memory in ``memory``."""
+        scope = self.scope(memory)
+        return memory.user(scope.user, namespace=scope.namespace)
+
+    def session(self, memory: Memory, session_id: str) -> Session:
+        """The user's session with this id."""
+        scope = self.scope(memory)
+        try:
+            return memory.session(namespace=scope.namespace, user=scope.user, session_id=session_id)
+        except NotFound as error:
+            hint = f"wellkept sessions --namespace {scope.namespace} --user {scope.user}"
+            raise click.ClickException(
+                f"No session {session_id!r} for this user. These are theirs: {hint}"
+            ) from error
+
+
+def _is_path(location: str) -> bool:
+    scheme, separator, _ = location.partition(":")
+    # One letter before a colon is a drive of Windows.
+    return not separator or len(scheme) == 1
+
+
+def _listed(scopes: list[Scope]) -> str:
+    if not scopes:
+        return "Nobody has a conversation here yet."
+    named = ", ".join(f"--namespace {scope.namespace} --user {scope.user}" for scope in scopes[:_NAMED])
+    more = f" and {len(scopes) - _NAMED} more" if len(scopes) > _NAMED else ""
+    return f"Here are: {named}{more}."
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of ``Target`` and hand it one as its argument ``target``."""
+
+    @functools.wraps(command)
+    def with_target(
+        store: str | None, namespace: str | None, user: str | None, json: bool, **rest: Any
+    ) -> Any:
+        return command(target=Target(store, namespace, user, json), **rest)
+
+    for option in (
+        click.option("--json", is_flag=True, help="Print JSON for programs to read."),
+        click.option(
+            "--user", metavar="NAME", envvar="WELLKEPT_USER", show_envvar=True, help="Whose memory."
+        ),
+        click.option(
+            "--namespace",
+            metavar="NAME",
+            envvar="WELLKEPT_NAMESPACE",
+            show_envvar=True,
+            help="The tenant of the user.",
+        ),
+        click.option(
+            "--store",
+            metavar="PATH",
+            envvar="WELLKEPT_STORE",
+            show_envvar=True,
+            help="The store, e.g. chat.db.",
+        ),
+    ):
+        with_target = option(with_target)
+    return with_target

@@ -1,0 +1,265 @@
+"""Runs the outbox: takes due jobs, hands them to their handlers, and records how each ended.
+
+A handler does the slow part outside any transaction and returns a function that stores the result; that
+function and the end of the job are one transaction, so a result is stored exactly once however often the
+process dies in between.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any, TypeAlias
+
+from wellkept.core import Core
+from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
+from wellkept.models.protocol import Model, Reply
+from wellkept.records import Scope
+from wellkept.store.protocol import Job, JobState, Tables
+
+log = logging.getLogger("wellkept.jobs")
+
+MAX_ATTEMPTS = 5
+LEASE_MS = 5 * 60 * 1000
+FIRST_DELAY_MS = 2_000
+POLL_SECONDS = 2.0
+
+Outcome: TypeAlias = Mapping[str, Any]
+Finish: TypeAlias = Callable[[Tables], Outcome]
+Handler: TypeAlias = Callable[["Run"], Finish]
+
+
+class OverCeiling(Exception):
+    """The namespace has spent its tokens of the day; the job waits for the next one."""
+
+
+@dataclass
+class Run:
+    """One attempt at a job, as its handler sees it."""
+
+    core: Core
+    job: Job
+    spent: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory the job works on."""
+        return self.job.scope
+
+    @property
+    def model(self) -> Model:
+        """The configured model. Raises ModelError when there is none."""
+        if self.core.model is None:
+            raise ModelError("This job needs a model and the memory has none. Pass Memory(…, model=…).")
+        return self.core.model
+
+    def complete(
+        self,
+        system: str,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        max_tokens: int = 1024,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """The model's answer, with its tokens put on this job's account.
+
+        Raises OverCeiling when the namespace has no tokens left today.
+        """
+        ceiling = self.core.policy.daily_tokens
+        if ceiling is not None:
+            day = today(self.core)
+            used = self.core.store.read(lambda tables: tables.jobs.spent(self.scope.namespace, day))
+            if used + sum(self.spent.values()) >= ceiling:
+                raise OverCeiling
+        reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
+        for name in ("input_tokens", "output_tokens"):
+            self.spent[name] = self.spent.get(name, 0) + getattr(reply.usage, name)
+        self.spent["calls"] = self.spent.get("calls", 0) + 1
+        return reply
+
+
+def today(core: Core) -> str:
+    """The UTC day that spend is counted on."""
+    return core.clock().astimezone(timezone.utc).date().isoformat()
+
+
+class Runner:
+    """Runs due jobs, in the caller's thread (``run_due``) or in one of its own (``start``)."""
+
+    def __init__(self, core: Core, handlers: Mapping[str, Handler]) -> None:
+        self._core = core
+        self._handlers = handlers
+        self._wake = threading.Event()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._pid = os.getpid()
+
+    def run_due(self, limit: int | None = None) -> int:
+        """Do what is due now; how many jobs were run."""
+        count = 0
+        while (limit is None or count < limit) and not self._stopping and self.run_one():
+            count += 1
+        return count
+
+    def run_one(self) -> bool:
+        """Run the next due job, if there is one."""
+        core, kinds = self._core, list(self._handlers)
+        now = core.now()
+        if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
+            return False
+        job = core.store.write(lambda tables: tables.jobs.claim(at=now, lease=LEASE_MS, kinds=kinds))
+        if job is None:
+            return False
+        self._run(Run(core, job))
+        return True
+
+    def _run(self, run: Run) -> None:
+        try:
+            finish = self._handlers[run.job.kind](run)
+            self._store(run, finish)
+        except OverCeiling:
+            self._end(
+                run,
+                "ready",
+                "The namespace's tokens for today are spent; this waits for tomorrow.",
+                self._tomorrow(),
+            )
+        except ModelError as error:
+            again = error.retryable and run.job.attempts < MAX_ATTEMPTS
+            self._end(run, "ready" if again else "failed", str(error), self._later(run.job), error.raw_reply)
+        except StoreError as error:
+            again = run.job.attempts < MAX_ATTEMPTS
+            self._end(run, "ready" if again else "failed", str(error), self._later(run.job))
+        except NotFound as error:
+            self._end(run, "cancelled", str(error))
+        except Exception as error:  # a handler's own fault must stay readable and not end the worker
+            log.exception("Job %s (%s) failed", run.job.id, run.job.kind)
+            self._end(run, "failed", "".join(traceback.format_exception(error))[-4000:])
+
+    def _store(self, run: Run, finish: Finish) -> None:
+        def work(tables: Tables) -> None:
+            outcome = finish(tables)
+            if not tables.jobs.finish(
+                run.job, "done", at=self._core.now(), usage=run.spent, result=outcome, day=today(self._core)
+            ):
+                raise Conflict("The job was cancelled, or taken over by another worker.")
+
+        try:
+            self._core.store.write(work)
+        except Conflict as lost:
+            log.info("Result of job %s dropped: %s", run.job.id, lost)
+            self._end(run, "cancelled", str(lost))
+
+    def _end(
+        self, run: Run, state: JobState, error: str, run_at: int | None = None, raw: str | None = None
+    ) -> None:
+        now, day = self._core.now(), today(self._core)
+        self._core.store.write(
+            lambda tables: tables.jobs.finish(
+                run.job, state, at=now, error=error, raw_reply=raw, usage=run.spent, run_at=run_at, day=day
+            )
+        )
+
+    def _later(self, job: Job) -> int:
+        delay: int = FIRST_DELAY_MS * 4 ** (job.attempts - 1)
+        return self._core.now() + delay
+
+    def _tomorrow(self) -> int:
+        now = self._core.clock().astimezone(timezone.utc)
+        midnight = datetime(now.year, now.month, now.day, tzinfo=timezone.utc) + timedelta(days=1)
+        return int(midnight.timestamp() * 1000)
+
+    # ── the background thread ────────────────────────────────────────────────────────────────────────────
+
+    def notify(self) -> None:
+        """A job may have become due: start the thread at the first time (and after a fork), wake it later."""
+        if self._thread is None or self._pid != os.getpid():
+            self._start()
+        self._wake.set()
+
+    def wake_if_due(self) -> None:
+        """Start the thread when an earlier process left work behind."""
+        if (
+            self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers)))
+            <= self._core.now()
+        ):
+            self.notify()
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="wellkept-worker", daemon=True)
+        self._thread.start()
+
+    def _loop(self) -> None:
+        while not self._stopping:
+            self._wake.clear()
+            try:
+                self.run_due()
+            except StoreError as error:
+                log.warning("The worker waits: %s", error)
+            self._wake.wait(POLL_SECONDS)
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """End the thread after the job that it is at; what is left stays in the outbox."""
+        self._stopping = True
+        self._wake.set()
+        if (
+            self._thread is not None
+            and self._pid == os.getpid()
+            and self._thread is not threading.current_thread()
+        ):
+            self._thread.join(timeout)
+
+
+class JobList:
+    """``memory.jobs``: what background work there is, and a hand on it."""
+
+    def __init__(self, core: Core, notify: Callable[[], None]) -> None:
+        self._core = core
+        self._notify = notify
+
+    def list(
+        self, *, namespace: str | None = None, scope: Scope | None = None, state: JobState | None = None,
+        kind: str | None = None, limit: int = 100, before: int | None = None,
+    ) -> list[Job]:  # fmt: skip
+        """Jobs, newest first; ``before``: the id that the previous page ended with."""
+        if limit < 1:
+            raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+        return self._core.store.read(
+            lambda tables: tables.jobs.list(
+                namespace=namespace, scope=scope, state=state, kind=kind, limit=limit, before=before
+            )
+        )
+
+    def get(self, id: int, *, namespace: str | None = None) -> Job:
+        """One job. Raises NotFound."""
+        job = self._core.store.read(lambda tables: tables.jobs.get(id, namespace))
+        if job is None:
+            raise NotFound(f"No job {id}.")
+        return job
+
+    def retry(self, id: int, *, namespace: str | None = None) -> Job:
+        """Let a failed or cancelled job run again, now. Raises NotFound; Conflict for a job in another
+        state."""
+        return self._move(id, "ready", ("failed", "cancelled"), namespace)
+
+    def cancel(self, id: int, *, namespace: str | None = None) -> Job:
+        """Keep a job from running, or its result from being stored. Raises NotFound; Conflict for one that
+        has ended."""
+        return self._move(id, "cancelled", ("ready", "running"), namespace)
+
+    def _move(self, id: int, state: JobState, allowed: Sequence[JobState], namespace: str | None) -> Job:
+        job = self.get(id, namespace=namespace)
+        now = self._core.now()
+        if not self._core.store.write(
+            lambda tables: tables.jobs.set_state(id, state, at=now, allowed=allowed)
+        ):
+            raise Conflict(f"Job {id} is {job.state}; this takes a job that is {' or '.join(allowed)}.")
+        self._notify()
+        return self.get(id, namespace=namespace)

@@ -1,0 +1,93 @@
+"""What may be stored: checks on what a caller passes in, each with an error that says what is accepted."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from wellkept.errors import InvalidInput
+from wellkept.policy.content import json_text
+from wellkept.records import ROLES, Block, Content, Draft, Text, utc
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def check_draft(draft: Draft) -> None:
+    """Raise InvalidInput for a draft that could not be stored and read back as it is."""
+    if draft.role not in ROLES:
+        raise InvalidInput(f"The role is {draft.role!r}; it must be one of: {', '.join(ROLES)}.")
+    if draft.speaker is not None:
+        check_text("speaker", draft.speaker)
+    if draft.idempotency_key is not None:
+        check_text("idempotency_key", draft.idempotency_key, least=1)
+    content = draft.content
+    if not isinstance(content, str) and not _are_blocks(content):
+        raise InvalidInput(
+            f"The content is {type(content).__name__}; it must be text or a tuple of content blocks."
+        )
+    if draft.role == "tool" and isinstance(content, str):
+        raise InvalidInput(
+            "A tool message needs the id of its call: pass a ToolResult block, or use add_messages."
+        )
+    if draft.role != "assistant" and _is_blank(content):
+        raise InvalidInput(f"The {draft.role} message is empty. Only an assistant may say nothing.")
+
+
+def _are_blocks(content: object) -> bool:
+    return isinstance(content, tuple) and all(isinstance(block, Block) for block in content)
+
+
+def _is_blank(content: Content) -> bool:
+    if isinstance(content, str):
+        return not content or content.isspace()
+    return all(isinstance(block, Text) and not block.text.strip() for block in content)
+
+
+def plain_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """``metadata`` as it will be read back: a copy of plain JSON data. Raises InvalidInput for anything else."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise InvalidInput(f"The metadata is {type(metadata).__name__}; it must map names to JSON data.")
+    text = json_text(dict(metadata))
+    check_text("metadata", text)
+    copy: dict[str, Any] = json.loads(text)
+    return copy
+
+
+def check_text(what: str, value: object, *, least: int = 0) -> None:
+    """Raise InvalidInput unless ``value`` is text of at least ``least`` characters that UTF-8 can hold."""
+    if not isinstance(value, str) or len(value) < least:
+        raise InvalidInput(
+            f"The {what} is {value!r:.80}; it must be text{' and not empty' if least else ''}."
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"The {what} holds a lone surrogate, which no encoding can store.") from error
+
+
+def check_limit(limit: int) -> int:
+    """``limit``, no larger than any store can count. Raises InvalidInput unless it is a positive number."""
+    if not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"The limit is {limit!r}; it must be a whole number and at least 1.")
+    return min(limit, sys.maxsize)
+
+
+def milliseconds(moment: datetime | None) -> int | None:
+    """Milliseconds since 1970, UTC, rounded down; None for None. Raises InvalidInput for a naive time."""
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        raise InvalidInput(f"The time is {moment!r:.80}; it must be an aware datetime.")
+    if moment.utcoffset() is None:
+        raise InvalidInput("The time has no zone. Pass an aware datetime, e.g. datetime.now(timezone.utc).")
+    since = (moment - _EPOCH) // timedelta(milliseconds=1)
+    try:
+        utc(since)
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidInput(f"The time {moment} lies outside the years 1 to 9999 in UTC.") from error
+    return since

@@ -1,0 +1,208 @@
+"""Dates and times of a text as moments: what 上周三, "two weeks ago" or "3/22 at 2pm" means on a given day.
+
+``datewords`` finds the words; here neighbours become one phrase (明天 + 下午 + 三点半) and a phrase becomes
+the half-open interval of time that it names, in the time zone of the person who said it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from wellkept.policy.datewords import Word, words
+from wellkept.policy.moments import Prefer, absolute, at_clock, resolve, zone_of
+from wellkept.records import Record
+
+__all__ = ["Phrase", "Prefer", "Span", "absolute", "find", "half_of_day", "parse", "phrases", "resolve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase(Record):
+    """Neighbouring words that name one moment; ``date`` and ``clock`` in the notation of ``datewords``."""
+
+    start: int
+    end: int
+    date: str
+    clock: str
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Record):
+    """A moment that a text names.
+
+    Attributes:
+        start, end: where it stands in the text, in characters.
+        kind: "date", "time" (of the day of reference), "datetime", or "range" (of two moments, or open).
+        since, until: the interval, half-open and aware; None where a range is open ("before March").
+        granularity: "minute", "hour", "part" (of a day), "day", "week", "month", "season", "year" or "range".
+        value: the words in the notation of ``datewords``.
+    """
+
+    start: int
+    end: int
+    kind: str
+    since: datetime | None
+    until: datetime | None
+    granularity: str
+    value: str
+
+
+# ── words to phrases ─────────────────────────────────────────────────────────────────────────────────
+
+_GAP = re.compile(r"(?:\s*(?:的|t|at|on|in the|,|，|\(|（|\)|）)?\s*){1,2}", re.IGNORECASE)
+
+
+def phrases(text: str) -> Iterator[Phrase]:
+    """The date and time phrases of ``text``, in order and without overlap."""
+    group: list[Word] = []
+    for word in words(text):
+        if group and not _joins(group, word, text[group[-1].end : word.start]):
+            yield _phrase(group)
+            group = []
+        group.append(word)
+    if group:
+        yield _phrase(group)
+
+
+def _joins(group: list[Word], word: Word, gap: str) -> bool:
+    kinds = {other.kind for other in group}
+    return word.kind not in kinds and len(gap) <= 8 and _GAP.fullmatch(gap) is not None
+
+
+def _phrase(group: list[Word]) -> Phrase:
+    by_kind = {word.kind: word.value for word in group}
+    day, _, part = (by_kind.get("date") or by_kind.get("weekday") or "").partition("T")
+    part = by_kind.get("part") or (f"T{part}" if part else "")
+    clock = half_of_day(by_kind["clock"], part) if "clock" in by_kind else part
+    return Phrase(group[0].start, group[-1].end, day, clock, tuple(group))
+
+
+def half_of_day(clock: str, part: str) -> str:
+    """``clock`` in 24 hours where ``part`` says which half is meant: ("T3:30", "Tafternoon") is "T15:30"."""
+    match = re.fullmatch(r"T(\d):(\d\d)|T(1[0-2]):(\d\d)", clock)
+    if not match or not part:
+        return clock
+    hour, minute = int(match[1] or match[3]), match[2] or match[4]
+    if part == "Tafternoon" or (part == "Tnoon" and hour < 10) or (part == "Tevening" and hour < 12):
+        hour = hour % 12 + 12
+    elif part == "Tlate" and 9 <= hour < 12:
+        hour += 12
+    elif hour == 12 and part in ("Tevening", "Tlate"):
+        hour = 24
+    elif hour == 12 and part in ("Tmorning", "Tnight"):
+        hour = 0
+    return f"T{hour:02d}:{minute}"
+
+
+# ── what callers ask ─────────────────────────────────────────────────────────────────────────────────
+
+_TO = re.compile(r"\s*(?:到|至|~|～|-|–|—|to|until|till|through|and)\s*", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:since|ever since)\s*$|自从?$|从$", re.IGNORECASE)
+_SINCE_AFTER = re.compile(r"\s*(?:以来|以來|开始|開始|起)")
+_BEFORE = re.compile(r"\bbefore\s*$", re.IGNORECASE)
+_BEFORE_AFTER = re.compile(r"\s*(?:之前|以前)")
+_AFTER = re.compile(r"\bafter\s*$", re.IGNORECASE)
+_AFTER_AFTER = re.compile(r"\s*(?:之后|以后|之後|以後)")
+
+
+def find(text: str, reference: datetime, zone: str, *, prefer: Prefer = "past") -> tuple[Span, ...]:
+    """The moments that ``text`` names, in order, as seen from ``reference`` in ``zone``.
+
+    "from March to May" and 三月到五月 are one range; "since", "before" and "after" leave one end open.
+
+    Raises:
+        InvalidInput: ``reference`` is naive or ``zone`` unknown.
+    """
+    spans: list[Span] = []
+    for phrase in phrases(text):
+        span = _span(phrase, reference, zone, prefer)
+        if span is None:
+            continue
+        if spans and (joined := _range(text, spans[-1], span, phrase, zone)):
+            spans[-1] = joined
+        else:
+            spans.append(span)
+    return tuple(_opened(text, span) for span in spans)
+
+
+def _span(phrase: Phrase, reference: datetime, zone: str, prefer: Prefer) -> Span | None:
+    value = phrase.date + phrase.clock
+    try:
+        since, until, granularity = resolve(value, reference, zone, prefer=prefer)
+    except OverflowError:
+        return None  # "9999 years ago" names no day
+    kind = "datetime" if phrase.date and phrase.clock else "date" if phrase.date else "time"
+    return Span(phrase.start, phrase.end, kind, since, until, granularity, value)
+
+
+def _range(text: str, first: Span, last: Span, phrase: Phrase, zone: str) -> Span | None:
+    gap = text[first.end : last.start]
+    if len(gap) > 10 or not _TO.fullmatch(gap) or first.since is None:
+        return None
+    if gap.strip().lower() == "and" and not re.search(
+        r"(?i)\bbetween\s*$", text[max(0, first.start - 10) : first.start]
+    ):
+        return None
+    if last.until is None or last.until <= first.since or (first.kind == "datetime" and not phrase.date):
+        value = phrase.date + phrase.clock
+        try:
+            _, until, _ = resolve(value, first.since, zone, prefer="future")
+        except OverflowError:
+            return None
+    else:
+        until = last.until
+    value = f"{first.value}..{last.value}"
+    return (
+        Span(first.start, last.end, "range", first.since, until, "range", value)
+        if until > first.since
+        else None
+    )
+
+
+def _opened(text: str, span: Span) -> Span:
+    before, after = text[max(0, span.start - 12) : span.start], text[span.end : span.end + 3]
+    if _SINCE.search(before) or _SINCE_AFTER.match(after):
+        since, until = span.since, None
+    elif _BEFORE.search(before) or _BEFORE_AFTER.match(after):
+        since, until = None, span.since
+    elif _AFTER.search(before) or _AFTER_AFTER.match(after):
+        since, until = span.until, None
+    else:
+        return span
+    return Span(span.start, span.end, "range", since, until, "range", span.value)
+
+
+_FULL_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def parse(text: str, zone: str) -> datetime | None:
+    """The moment of a date string such as "1:56 pm on 8 May, 2023", "2023/04/10 (Mon) 14:47" or "2026-03-01".
+
+    Midnight where no time is given; None where ``text`` is no complete date or says more than a date.
+
+    Raises:
+        InvalidInput: ``zone`` is unknown.
+    """
+    local = zone_of(zone)
+    try:
+        exact = datetime.fromisoformat(re.sub(r"(?<=\d)Z$", "+00:00", text.strip()))
+    except ValueError:
+        return _parse_words(text, local)
+    return exact.replace(tzinfo=local) if exact.tzinfo is None else exact.astimezone(local)
+
+
+def _parse_words(text: str, zone: ZoneInfo) -> datetime | None:
+    found = list(phrases(text))
+    if len(found) != 1 or not _FULL_DATE.fullmatch(found[0].date):
+        return None
+    phrase = found[0]
+    if re.search(r"\w", text[: phrase.start] + text[phrase.end :]):
+        return None
+    day = date.fromisoformat(phrase.date)
+    if not phrase.clock:
+        return datetime.combine(day, time(), zone)
+    return at_clock(day, phrase.clock[1:], zone)[0]

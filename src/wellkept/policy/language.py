@@ -1,0 +1,51 @@
+"""The language of a text, told by its script alone: enough to refuse a summary in the wrong one."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+Language: TypeAlias = Literal["zh", "ja", "ko", "latin", "cyrillic", "arabic", "thai", "devanagari"]
+
+_ASIDE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
+_KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uff66-\uff9d]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_WORDS: dict[Language, re.Pattern[str]] = {
+    "latin": re.compile("[A-Za-z\u00c0-\u024f]+"),
+    "ko": re.compile("[\uac00-\ud7a3]+"),
+    "cyrillic": re.compile("[\u0400-\u04ff]+"),
+    "arabic": re.compile("[\u0600-\u06ff]+"),
+    "thai": re.compile("[\u0e00-\u0e7f]{1,4}"),
+    "devanagari": re.compile("[\u0900-\u097f]+"),
+}
+_LOOKED_AT = 4_000
+_SIGNS_PER_WORD = 1.6  # of Chinese, so that mixed texts are weighed by words
+_SPOKEN = 0.2
+
+
+def shares(text: str) -> dict[Language, float]:
+    """The share of each language in the words of ``text``, largest first; empty for a text without words.
+
+    Code, URLs and addresses are left out. Of a long text the first and last 4,000 characters are read.
+    """
+    if len(text) > 2 * _LOOKED_AT:
+        text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
+    prose = _ASIDE.sub(" ", text)
+    weights: dict[Language, float] = {name: len(words.findall(prose)) for name, words in _WORDS.items()}
+    kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
+    weights["ja" if kana > 0.1 * han else "zh"] = (han + kana) / _SIGNS_PER_WORD
+    total = sum(weights.values())
+    ordered = sorted(weights.items(), key=lambda item: -item[1])
+    return {name: weight / total for name, weight in ordered if weight}
+
+
+def language(text: str) -> Language | None:
+    """The language with the largest share in ``text``, or None where there are no words."""
+    return next(iter(shares(text)), None)
+
+
+def fits(summary: str, source: str) -> bool:
+    """Whether ``summary`` is in a language of at least a fifth of ``source``, or has no words."""
+    spoken = {name for name, share in shares(source).items() if share >= _SPOKEN}
+    written = language(summary)
+    return written is None or not spoken or written in spoken

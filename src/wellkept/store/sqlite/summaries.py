@@ -1,0 +1,113 @@
+"""Summaries, their coverage and the ledger in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from wellkept.records import ROLES, LedgerLine, Summary, utc
+from wellkept.store.protocol import SessionRef, Uncovered
+from wellkept.store.sqlite.schema import MAX_SEQ, SEQ_BITS
+
+COVERED = "SELECT covered FROM sessions WHERE key = ? AND scope = ?"
+# The beginning of the newest ?4 turns: the user event with ?4 - 1 user events behind it.
+RECENT = """
+    SELECT key FROM events WHERE key BETWEEN ? AND ? AND role = ? ORDER BY key DESC LIMIT 1 OFFSET ?
+"""
+SIZE = (
+    "SELECT count(*), coalesce(sum(tokens), 0), coalesce(max(key), 0) FROM events WHERE key > ? AND key < ?"
+)
+COVER = "UPDATE sessions SET covered = ? WHERE key = ? AND scope = ? AND covered = ?"
+NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM summaries WHERE session = ?"
+ADD = """
+    INSERT INTO summaries (session, version, topic, covers_from, covers_to, text, tokens, by, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+ADD_LEDGER = (
+    "INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+_COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
+CURRENT = f"""
+    SELECT {_COLUMNS} FROM (
+        SELECT *, max(version) OVER (PARTITION BY topic) AS newest, min(version) OVER (PARTITION BY topic) AS
+        oldest FROM summaries WHERE session = ?1 AND covers_to <= ?2
+    ) WHERE version = newest ORDER BY oldest, topic
+"""
+ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
+LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value"
+DROP = "DELETE FROM summaries WHERE session = ? AND covers_to >= ?"
+DROP_LEDGER = "DELETE FROM ledger WHERE session = ? AND seq > (SELECT covered FROM sessions WHERE key = ?1)"
+UNCOVER = """
+    UPDATE sessions SET covered = coalesce((SELECT max(covers_to) FROM summaries WHERE session = ?1), 0)
+    WHERE key = ?1
+"""
+
+
+class Summaries:
+    """See ``store.protocol.Summaries``."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def uncovered(self, ref: SessionRef, turns: int) -> Uncovered:
+        base = ref.key << SEQ_BITS
+        covered = self._db.execute(COVERED, (ref.key, ref.scope_key)).get or 0
+        recent = self._db.execute(RECENT, (base, base | MAX_SEQ, ROLES.index("user"), turns - 1)).get
+        if recent is None:
+            return Uncovered(first=covered + 1, last=covered, events=0, tokens=0)
+        count, tokens, last = next(self._db.execute(SIZE, (base + covered, recent)))
+        return Uncovered(first=covered + 1, last=max(covered, last & MAX_SEQ), events=count, tokens=tokens)
+
+    def add(
+        self, ref: SessionRef, summaries: Sequence[Summary], ledger: Sequence[LedgerLine], *, expected: int
+    ) -> bool:
+        covers_to = summaries[0].covers_to
+        self._db.execute(COVER, (covers_to, ref.key, ref.scope_key, expected))
+        if not self._db.changes():
+            return False
+        version = self._db.execute(NEXT_VERSION, (ref.key,)).get
+        for it in summaries:
+            at = int(it.at.timestamp() * 1000)
+            values = (ref.key, version, it.topic, it.covers_from, it.covers_to, it.text, it.tokens, it.by, at)
+            self._db.execute(ADD, values)
+        for line in ledger:
+            self._db.execute(ADD_LEDGER, (ref.key, line.seq, line.kind, line.value, line.text))
+        return True
+
+    def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
+        rows = self._db.execute(CURRENT, (ref.key, MAX_SEQ if upto is None else upto))
+        return [_summary(ref, row) for row in rows]
+
+    def versions(self, ref: SessionRef) -> list[Summary]:
+        return [_summary(ref, row) for row in self._db.execute(ALL, (ref.key,))]
+
+    def ledger(self, ref: SessionRef) -> list[LedgerLine]:
+        names = ("seq", "kind", "value", "text")
+        return [
+            LedgerLine(**dict(zip(names, row, strict=True))) for row in self._db.execute(LEDGER, (ref.key,))
+        ]
+
+    def drop(self, ref: SessionRef, seq: int) -> int:
+        self._db.execute(DROP, (ref.key, seq))
+        dropped = self._db.changes()
+        if dropped:
+            self._db.execute(UNCOVER, (ref.key,))
+            self._db.execute(DROP_LEDGER, (ref.key,))
+        return dropped
+
+
+def _summary(ref: SessionRef, row: tuple[Any, ...]) -> Summary:
+    topic, version, covers_from, covers_to, text, tokens, by, at = row
+    return Summary(
+        session_id=ref.id,
+        topic=topic,
+        version=version,
+        covers_from=covers_from,
+        covers_to=covers_to,
+        text=text,
+        tokens=tokens,
+        by=by,
+        at=utc(at),
+    )

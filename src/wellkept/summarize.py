@@ -1,0 +1,247 @@
+"""Compresses: turns what has left the window into a rolling summary, checked in code.
+
+A summary is a view on events. Each compaction summarises only the new range, and code merges it with what was
+there, so that the work is linear in the conversation and nothing is paraphrased over and over. What a summary has
+no room for goes to the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wellkept.context import entry
+from wellkept.core import Core
+from wellkept.errors import Conflict, ModelError, NotFound
+from wellkept.jobs import Finish, Outcome, Run
+from wellkept.policy.compress import (
+    DEFAULT_TOPIC,
+    again,
+    clean,
+    key_data,
+    request,
+    review,
+    source_line,
+    topics_of,
+)
+from wellkept.policy.digest import Entry, digest, sentences
+from wellkept.policy.keydata import KeyDatum
+from wellkept.policy.language import language
+from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
+from wellkept.store.protocol import SessionRef, Tables, Uncovered
+
+SUMMARIZE = "summarize"
+EXTRACTIVE = "extractive"
+CHUNK_TOKENS = 4_000
+_LANGUAGES: dict[str | None, str] = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}
+PATIENCE = 3  # attempts of a model before the built-in summariser takes its place
+
+
+def is_due(uncovered: Uncovered, policy: Policy) -> bool:
+    """Whether what has left the window is enough to be summarised: so many events, or so large a part of the budget."""
+    return (
+        uncovered.events >= policy.summarize_every
+        or uncovered.tokens > policy.summary_trigger * policy.context_budget
+    )
+
+
+def put_if_due(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> bool:
+    """Put a job into the outbox when a summary is due; call it in the transaction that appends a user's message."""
+    if not is_due(tables.summaries.uncovered(ref, policy.recent_window_size), policy):
+        return False
+    return tables.jobs.put(ref.scope, SUMMARIZE, ref=ref, at=now, once=str(ref.key)) is not None
+
+
+@dataclass(frozen=True)
+class _Range:
+    """What one compaction works on."""
+
+    ref: SessionRef
+    covered: int
+    events: list[Event]
+    current: list[Summary]
+
+
+def summarize(run: Run) -> Finish:
+    """The handler of a summarise job: one compaction of one session."""
+    work = run.core.store.read(lambda tables: _range(run, tables))
+    if not work.events:
+        return lambda tables: {"due": False}
+    texts, outcome = _summaries(run, work)
+    return lambda tables: _store(run, tables, work, texts, outcome)
+
+
+def _range(run: Run, tables: Tables) -> _Range:
+    policy = run.core.policy
+    ref = tables.sessions.find(run.scope, run.job.session_id or "")
+    if ref is None:
+        raise NotFound("The session was deleted; there is nothing to summarise.")
+    uncovered = tables.summaries.uncovered(ref, policy.recent_window_size)
+    events: list[Event] = []
+    if is_due(uncovered, policy):
+        tokens = 0
+        for event in tables.events.walk(ref, after=uncovered.first - 1, until=uncovered.last):
+            if events and tokens + event.tokens > CHUNK_TOKENS:
+                break
+            events.append(event)
+            tokens += event.tokens
+    return _Range(ref, uncovered.first - 1, events, tables.summaries.current(ref))
+
+
+@dataclass(frozen=True)
+class _Notes:
+    """New points for one topic, and key data that must at least reach the ledger."""
+
+    entries: list[Entry]
+    text: str | None
+    by: str
+    lost: tuple[tuple[int, KeyDatum], ...] = ()
+
+
+def _summaries(run: Run, work: _Range) -> tuple[list[tuple[Summary, list[LedgerLine]]], Outcome]:
+    outcome: dict[str, object] = {"covers": [work.events[0].seq, work.events[-1].seq]}
+    notes: dict[str, _Notes] = {}
+    previous = {summary.topic: summary for summary in work.current}
+    for topic, entries in _by_topic(run.core, work.events).items():
+        notes.update(_notes(run, topic, entries, list(previous), outcome))
+    limit = summary_limit(run.core) // max(1, len({*previous, *notes}))
+    made = []
+    for topic in {**previous, **notes}:
+        old = previous.get(topic)
+        if topic in notes or (old and old.tokens > limit):
+            made.append(_merged(run.core, work, topic, old, notes.get(topic), limit))
+    return made, outcome
+
+
+def summary_limit(core: Core) -> int:
+    """Tokens that all topics of a session take together."""
+    return int(core.room(core.policy.context_budget) * core.policy.summary_share) - 40
+
+
+def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
+    """Entries by the topic that the application gave (``metadata["topic"]``, which holds for the rest of the turn)."""
+    groups: dict[str, list[Entry]] = {}
+    topic = DEFAULT_TOPIC
+    for event in events:
+        if event.role == "user" or "topic" in event.metadata:
+            topic = str(event.metadata.get("topic", DEFAULT_TOPIC))
+        if text_of(event.content).strip():
+            groups.setdefault(topic, []).append(entry(core, event))
+    return groups
+
+
+def _notes(
+    run: Run, topic: str, entries: list[Entry], topics: Sequence[str], outcome: dict[str, object]
+) -> dict[str, _Notes]:
+    if run.core.model is None:
+        return {topic: _Notes(entries, None, EXTRACTIVE)}
+    try:
+        return _model_notes(run, topic, entries, topics)
+    except ModelError as error:
+        if run.job.attempts < PATIENCE:
+            raise ModelError(str(error), raw_reply=error.raw_reply, retryable=True) from error
+        outcome["refused"] = str(error)
+        return {topic: _Notes(entries, None, EXTRACTIVE)}
+
+
+def _model_notes(run: Run, topic: str, entries: list[Entry], topics: Sequence[str]) -> dict[str, _Notes]:
+    """A model's points, asked for once and sent back at most once."""
+    by_seq = key_data(entries)
+    keys = [key for found in by_seq.values() for key in found]
+    source = "\n".join(map(source_line, entries))
+    system, message = request(entries, keys, topics, _LANGUAGES.get(language(source), "as they are"))
+    messages = [{"role": "user", "content": message}]
+    tokens = max(256, run.core.tokenizer(source) * 2)
+    for attempt in range(2):
+        reply = text_of(run.complete(system, messages, max_tokens=tokens).content)
+        summary = clean(reply)
+        checked = review(summary, source, keys, run.core.tokenizer)
+        if checked.refused:
+            raise ModelError(f"Refused: {checked.refused}.", raw_reply=reply)
+        if not checked.lost or attempt:
+            break
+        messages += [
+            {"role": "assistant", "content": reply},
+            {"role": "user", "content": again(checked.lost)},
+        ]
+    lost = {key.value for key in checked.lost}
+    placed = tuple((seq, key) for seq, found in by_seq.items() for key in found if key.value in lost)
+    found = topics_of(summary) if topic == DEFAULT_TOPIC else {topic: summary}
+    first = next(iter(found))
+    name = run.model.name
+    return {
+        part: _Notes(entries, text, name, placed if part == first else ()) for part, text in found.items()
+    }
+
+
+def _merged(
+    core: Core, work: _Range, topic: str, old: Summary | None, notes: _Notes | None, limit: int
+) -> tuple[Summary, list[LedgerLine]]:
+    """The next version of a topic: what it was, and the new notes behind it, inside ``limit`` tokens."""
+    previous = old.text if old else ""
+    entries = notes.entries if notes else []
+    if notes and notes.text is not None:
+        previous, entries = f"{previous}\n{notes.text}".strip(), []
+        lost = "; ".join(dict.fromkeys(key.text for _, key in notes.lost))
+        previous += f"\n· {lost}" if lost else ""
+    made = digest(entries, limit=limit, count=core.tokenizer, previous=previous)
+    summary = Summary(
+        session_id=work.ref.id,
+        topic=topic,
+        version=0,
+        covers_from=work.events[0].seq,
+        covers_to=work.events[-1].seq,
+        text=made.text,
+        tokens=core.tokenizer(made.text),
+        by=notes.by if notes else EXTRACTIVE,
+        at=core.clock(),
+    )
+    sources = [*(notes.entries if notes else []), Entry(work.covered, "", old.text if old else "")]
+    lost_before = [key for _, key in notes.lost] if notes else []
+    return summary, _ledger([*lost_before, *made.dropped], sources)
+
+
+def _ledger(dropped: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
+    """A line for each datum that had no room, with the sentence that it stood in."""
+    lines = {}
+    for datum in dropped:
+        seq, sentence = _place(datum, sources)
+        lines[datum.kind, datum.value] = LedgerLine(
+            seq=seq, kind=datum.kind, value=datum.value, text=sentence
+        )
+    return list(lines.values())
+
+
+def _place(datum: KeyDatum, sources: Sequence[Entry]) -> tuple[int, str]:
+    for source in sources:
+        for sentence in sentences(source.text):
+            if any((key.kind, key.value) == (datum.kind, datum.value) for key in sentence.data):
+                said = f"{source.speaker}: {sentence.text}" if source.speaker else sentence.text
+                return source.seq, f"[{source.date}] {said}" if source.date else said
+    return sources[-1].seq, datum.text
+
+
+def _store(
+    run: Run, tables: Tables, work: _Range, made: Sequence[tuple[Summary, list[LedgerLine]]], outcome: Outcome
+) -> Outcome:
+    """The new version, if nobody was faster; and the next job, when one compaction was not enough."""
+    ref, policy = work.ref, run.core.policy
+    if not all(tables.events.get(ref, event.seq) for event in (work.events[0], work.events[-1])):
+        raise Conflict("Events of this summary were removed meanwhile.")
+    ledger = [line for _, lines in made for line in lines]
+    if not made:
+        made = [(_nothing_said(run.core, work), [])]
+    if not tables.summaries.add(ref, [summary for summary, _ in made], ledger, expected=work.covered):
+        raise Conflict("Another worker summarised this session first.")
+    put_if_due(tables, ref, policy, run.core.now())
+    return {**outcome, "due": True, "by": made[0][0].by, "ledger": len(ledger)}
+
+
+def _nothing_said(core: Core, work: _Range) -> Summary:
+    """A version for a range without any words (tool calls only), so that the coverage moves on."""
+    old = next((summary for summary in work.current if summary.topic == DEFAULT_TOPIC), None)
+    text = old.text if old else ""
+    return Summary(
+        session_id=work.ref.id, topic=DEFAULT_TOPIC, version=0, covers_from=work.events[0].seq,
+        covers_to=work.events[-1].seq, text=text, tokens=core.tokenizer(text), by=EXTRACTIVE, at=core.clock(),
+    )  # fmt: skip

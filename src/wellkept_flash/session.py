@@ -1,0 +1,292 @@
+"""A session: its data file, the firmware's CHDX index beside it, and the sidecar of checksums.
+
+The data file is the truth. The index is a cache for the firmware and for quick reading of the newest records; when
+it does not fit the data it is not believed, and the next write puts it right.
+"""
+
+import json
+import struct
+
+from wellkept_flash import journal, text
+from wellkept_flash.errors import InvalidInput, NotFound
+from wellkept_flash.shape import ANTHROPIC, FINAL, OPENAI, RESPONSES, RESULT, TOOL, UNKNOWN, USER
+
+FORMATS = {"openai_compatible": OPENAI, "anthropic_compatible": ANTHROPIC, "openai_responses": RESPONSES}
+MAX_USER_TEXTS = 4
+_HEADER = b"CHDX\x01\x00\x0a\x00"
+_ENTRY_SIZE = 10
+_SAFE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+
+class Loaded:
+    """What a load gives: ``messages`` in order, and ``findings``, sentences on what was not as it should be."""
+
+    def __init__(self, messages, findings):
+        self.messages = messages
+        self.findings = findings
+
+
+def file_name(session_id):
+    """Name of the data file of the session: ``s_``, 24 harmless bytes of the id, the hash of the whole id."""
+    data = text.clean(session_id)
+    safe = bytes([byte if chr(byte) in _SAFE else 0x5F for byte in data[:24]]) or b"default"
+    return f"s_{safe.decode()}_{text.fnv1a(data):08x}.log"
+
+
+class Session(journal.Journal):
+    """One conversation on flash.
+
+    Args:
+        disk: the Disk to write to.
+        folder: where the sessions are.
+        session_id: any text but the empty one.
+        backend: whose raw messages are written: a key of FORMATS; anything else counts as a custom backend.
+        max_chars: where the text of a user or final message is cut, in code points.
+
+    Raises:
+        InvalidInput: for an empty id.
+    """
+
+    def __init__(self, disk, folder, session_id, backend="openai_compatible", max_chars=text.MAX_CUT):
+        if not session_id:
+            raise InvalidInput("a session needs an id: give one, or nothing could be found again")
+        super().__init__(disk, folder + "/" + file_name(session_id), session_id)
+        self.id = session_id
+        self.format = FORMATS.get(backend, UNKNOWN)
+        self.index = self.path + ".idx"
+        self.blocked = self.path + ".blocked"
+        self._max_chars = max_chars or text.MAX_CUT
+
+    # ── writing ──
+
+    def user(self, *texts):
+        """Append 1 to 4 user texts as one batch. Raises InvalidInput for another number or an empty text."""
+        if not 1 <= len(texts) <= MAX_USER_TEXTS or not all(texts):
+            raise InvalidInput("a batch takes 1 to 4 user texts and none of them empty")
+        self.persist([(USER, self._message("user", one)) for one in texts])
+
+    def tool_round(self, assistant, results):
+        """Append the assistant message with its tool calls, and the results of all of them, as one batch.
+
+        Args:
+            assistant: the raw message of the backend (JSON text, or plain data).
+            results: a list of {"role": "tool", "tool_call_id", "content", "is_error"}, or its JSON text.
+        """
+        self.persist([(TOOL, self._raw(assistant)), (RESULT, self._raw(results))])
+
+    def final(self, message=None, text=""):
+        """Append the final answer: the raw ``message`` of the backend, which is not cut, or else ``text``, which is."""
+        line = self._message("assistant", text) if message is None else self._raw(message)
+        self.persist([(FINAL, line)])
+
+    def failure_note(self, reason="", tool_summary=""):
+        """Close a failed request with a note for the next one; returns the text of the note."""
+        note = "Session note: the previous request failed before producing a final answer.\nReason: "
+        note += reason or "unknown error"
+        if tool_summary:
+            note += "\n" + tool_summary
+        self.final(text=note)
+        return note
+
+    def persist(self, batch):
+        """Append a batch of (type, line) as it is, all or nothing.
+
+        Raises:
+            InvalidInput: for an empty batch or an unknown type; nothing was written.
+        """
+        if not batch or not all(USER <= kind <= RESULT for kind, _ in batch):
+            raise InvalidInput("a batch takes at least one record, each of type 1 to 4")
+        self.append([(kind, self.format, line) for kind, line in batch])
+
+    # ── reading ──
+
+    def load(self, last=0, backend=None):
+        """The messages as ``backend`` can take them (by default the one of this session).
+
+        Args:
+            last: only the newest so many records; 0 for all. The file is then read from its end.
+            backend: another backend to load for. Tool records of a different backend are left out, its final
+                answers are flattened to their text, as the firmware does.
+
+        Raises:
+            NotFound: there is no such session, or nothing is in it.
+        """
+        wanted = self.format if backend is None else FORMATS.get(backend, UNKNOWN)
+        findings = self.findings()
+        messages = []
+        for line in self.lines(last, findings):
+            messages.extend(_messages(line, text.decode(self.text(line)), wanted))
+        if self.size() <= 0:
+            raise NotFound("no such session")
+        return Loaded(messages, findings)
+
+    def lines(self, last=0, findings=None):
+        """Yield the whole lines (the newest ``last``, or all), by the index as far as it holds, else by scanning.
+
+        What was not as it should be is appended to the list ``findings``.
+        """
+        findings = [] if findings is None else findings
+        offset = 0
+        newest = []
+        for line in self._indexed(last):
+            offset = line.offset + line.length
+            if last:
+                newest.append(line)
+            else:
+                yield line
+        if offset != max(0, self.size()):
+            findings.append(
+                "the index does not fit the data from byte %d on: read by scanning" % (0 if last else offset)
+            )
+            newest = []
+            for line in self._scanned(0 if last else offset, findings):
+                if not last:
+                    yield line
+                else:
+                    newest = newest[-last + 1 :] if last > 1 else []
+                    newest.append(line)
+        yield from newest
+
+    def findings(self):
+        """What can be said without reading the records: a list of sentences."""
+        found = []
+        if self.disk.size(self.blocked) >= 0:
+            found.append(
+                "blocked by the firmware, whose compaction found nothing to drop: lift_block() frees it"
+            )
+        if self.disk.size(self.damaged) > 0:
+            found.append("damaged records were set aside in " + self.damaged)
+        return found
+
+    def files(self):
+        files = [self.blocked, self.index + ".tmp", self.index]
+        files.extend(super().files())
+        return files
+
+    # ── inside ──
+
+    def _message(self, role, content):
+        content = text.cut(content, self._max_chars).decode()
+        return text.clean('{"role":"' + role + '","content":' + text.quote(content) + "}")
+
+    def _raw(self, message):
+        """A raw message as one clean line of JSON."""
+        try:
+            whole = text.canonical(message if isinstance(message, (str, bytes)) else text.dumps(message))
+        except (ValueError, TypeError) as error:
+            raise InvalidInput("a raw message must be one JSON value: " + str(error)) from error
+        return text.clean(whole)
+
+    def _indexed(self, last):
+        """Yield lines by the index until it does not fit the data."""
+        count = self._entries()
+        table = journal.Table(self.disk, self.index, 8, _ENTRY_SIZE)
+        claims = self._claims()
+        first = max(0, count - last) if last else 0
+        offset = 0
+        if last and count and not self._ends_right(count):
+            return
+        for number in range(first, count):
+            at, length, kind, style = struct.unpack("<IIBB", table.entry(number))
+            if number == first and last:
+                offset = at
+            line = self._believe(at, length, kind, style, claims) if at == offset else None
+            if line is None:
+                return
+            yield line
+            offset += length
+
+    def _scanned(self, offset, findings):
+        for line in self.scan(offset):
+            if line.state == journal.DAMAGED:
+                findings.append(f"{line.length} damaged bytes at {line.offset} are left out")
+            else:
+                if line.state == journal.HEALED:
+                    findings.append(f"the record at {line.offset} had lost its newline")
+                yield line
+
+    def _believe(self, offset, length, kind, style, claims):
+        """The line that an index entry names, None when data, claim or shape say otherwise."""
+        if not USER <= kind <= RESULT or style > RESPONSES or length < 2 or offset + length > self.size():
+            return None
+        number = claims.find(struct.pack("<II", offset, length), 0)
+        if number >= 0:
+            crc = self._crc(offset, length)
+            if self._vouch(claims, length, crc) != (kind, style):
+                return None
+            return journal.Line(offset, length, crc, (kind, style))
+        with self.disk.open(self._source()) as file:
+            raw = journal.Reader(file).line(offset)
+        if not raw.whole or raw.length != length or raw.shape.type not in (kind, 0):
+            return None
+        return journal.Line(offset, length, raw.crc, (kind, style), journal.GOOD, False)
+
+    def _entries(self):
+        """Number of entries in the index, 0 when it is not one."""
+        size = self.disk.size(self.index)
+        if size < 8 or (size - 8) % _ENTRY_SIZE or self.disk.read(self.index, 0, 8) != _HEADER:
+            return 0
+        return (size - 8) // _ENTRY_SIZE
+
+    def _ends_right(self, count):
+        tail = self.disk.read(self.index, 8 + (count - 1) * _ENTRY_SIZE, 8)
+        offset, length = struct.unpack("<II", tail)
+        return offset + length == self.size()
+
+    def _in_step(self):
+        size = self.size()
+        if size <= 0:
+            return self.disk.size(self.index) == (8 if size == 0 else -1)
+        count = self._entries()
+        return bool(count) and self._ends_right(count) and super()._in_step()
+
+    def _kind(self, value, offset, length):
+        """By the index where it knows the line and its type fits the shape, else by the shape alone."""
+        table = journal.Table(self.disk, self.index, 8, _ENTRY_SIZE)
+        number = table.find(struct.pack("<II", offset, length), 0)
+        kind, style = table.entry(number)[8:10] if number >= 0 else (0, UNKNOWN)
+        if USER <= kind <= RESULT and style <= RESPONSES and value.type in (kind, 0):
+            return kind, style
+        return (value.type, value.format or self.format) if value.type else None
+
+    def _begin(self):
+        super()._begin()
+        self.disk.remove(self.index)
+        self.disk.append(self.index, _HEADER, False)
+
+    def _index(self, claims):
+        self.disk.append(self.index, b"".join([_pack(*claim) for claim in claims]), False)
+
+    def _derived(self):
+        writer = self.disk.create(self.index + ".tmp")
+        writer.write(_HEADER)
+        derived = super()._derived()
+        derived.append((writer, _pack))
+        return derived
+
+    def _replace_derived(self):
+        self.disk.replace(self.index, self.index + ".tmp")
+        super()._replace_derived()
+
+
+def _pack(offset, length, crc, kind, style):
+    return struct.pack("<IIBB", offset, length, kind, style)
+
+
+def _messages(line, source, wanted):
+    """The messages of one record for the backend format ``wanted``; an empty list when it cannot take them."""
+    found = json.loads(source)
+    if wanted == line.format or UNKNOWN in (wanted, line.format) or line.type == USER:
+        return found if line.type == RESULT and isinstance(found, list) else [found]
+    if line.type != FINAL:
+        return []
+    return _flat(found)
+
+
+def _flat(message):
+    content = message.get("content")
+    if isinstance(content, str):
+        return [message]
+    blocks = [block for block in content or [] if isinstance(block, dict) and block.get("type") == "text"]
+    words = "".join([block.get("text") or "" for block in blocks])
+    return [{"role": "assistant", "content": words}] if words else []
