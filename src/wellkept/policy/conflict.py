@@ -6,6 +6,7 @@ label or a key is never enough. In doubt both stay, and a person is asked.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
+# A letter to every tokenizer, at the start of no word.
+_MARK = "ː"
 _CLAUSES = re.compile(r"[,;.!?:\n，。；！？：、]+|\bbut\b|但是?|不过|而是")
 _CORRECTION = re.compile(
     r"\b(actually|now|nowadays|instead|rather|no longer|not any ?more|correction|wrong|mistaken|meant?|changed?|switch(ed)?|"
@@ -64,6 +67,23 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
         return Decision(replaces=tuple(likely))
     doubts = [at for at, old in enumerate(olds) if correction and _same_key(new, old)]
     return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
+
+
+def handles(claim: Claim) -> list[str]:
+    """Index tokens by which a store finds every claim that ``decide`` could find related to this one.
+
+    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers count as one word); two that
+    are kept apart by key or topic share that.
+    """
+    statement = _statement(claim)
+    words_ = ["0" if token.kind == words.NUMBER else stem for token, stem in zip(statement.core, statement.stems(), strict=True)]
+    named = [f"word {word}" for word in dict.fromkeys(words_)]
+    if claim.attribute:
+        named.append(f"key {rules.normal(claim.subject)} {rules.normal(claim.attribute)}")
+    topic = _single_valued(claim)
+    if topic:
+        named.append(f"topic {rules.normal(claim.subject)} {topic}")
+    return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
 
 
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:

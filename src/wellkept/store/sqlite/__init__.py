@@ -9,6 +9,7 @@ import apsw
 
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.events import Events
+from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
@@ -21,7 +22,7 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection; see ``store.protocol.Tables``."""
 
-    __slots__ = ("events", "jobs", "profiles", "sessions", "summaries")
+    __slots__ = ("events", "facts", "jobs", "profiles", "sessions", "summaries")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.sessions = Sessions(connection)
@@ -29,6 +30,7 @@ class SqliteTables:
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
+        self.facts = Facts(connection)
 
 
 class SqliteStore:
