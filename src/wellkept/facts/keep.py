@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput, NotFound
+from wellkept.facts.graves import graves_of
 from wellkept.policy.checks import check_text, plain_metadata
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import Decision, decide
@@ -85,7 +86,7 @@ class Keeper:
 
     def keep(
         self, claim: Claim, *, source: Source | None = None, correction: bool = False, valid_from: int | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        valid_to: int | None = None, metadata: Mapping[str, Any] | None = None,
     ) -> tuple[list[Kept], Decision, list[Fact]]:  # fmt: skip
         """Store ``claim`` (made ready) unless it is known, retiring what it takes the place of.
 
@@ -96,7 +97,7 @@ class Keeper:
         if decision.same is None:
             since = valid_from if valid_from is not None else source.at if source else self.at
             sources = [(source.ref, source.seq)] if source else []
-            fact = self.writer.add(claim, sources=sources, valid_from=since, metadata=metadata)
+            fact = self.writer.add(claim, sources=sources, valid_from=since, valid_to=valid_to, metadata=metadata)
             kept = [Kept(fact.id, fact.text, "ADD")]
         else:
             fact = known[decision.same]
@@ -180,6 +181,8 @@ class Keeper:
         later = self.tables.facts.changes(self.scope, after=last, fact=change.fact_id)
         if later:
             raise Conflict(f"Memory {change.fact_id} changed again since: undo change {later[-1].id} first.")
+        if change.action == "forget":
+            self.tables.erasures.unbury(self.scope, graves_of(self.tables, self.scope, now))
         before = replace(now, state="retired", valid_to=utc(self.at)) if change.before is None else change.before
         self.writer.put(before, "undo")
 

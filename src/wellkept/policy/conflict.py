@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
@@ -17,7 +17,10 @@ from wellkept_flash import rules, words
 
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
-_CLAUSES = re.compile(r"[,;.!?:\n，。；！？：、]+|\bbut\b|但是?|不过|而是")
+_CLAUSES = re.compile(
+    r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while)\b(?= (?:i|my|we|our|he|she|they)\b)|但是?|不过|而是",
+    re.IGNORECASE,
+)
 _CORRECTION = re.compile(
     r"\b(actually|now|nowadays|instead|rather|no longer|not any ?more|correction|wrong|mistaken|meant?|changed?|switch(ed)?|"
     r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
@@ -84,6 +87,12 @@ def handles(claim: Claim) -> list[str]:
     if topic:
         named.append(f"topic {rules.normal(claim.subject)} {topic}")
     return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
+
+
+def same_content(new: Claim, old: Claim) -> bool:
+    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter one are shared."""
+    a, b = (set(handles(replace(claim, attribute=""))) for claim in (new, old))
+    return rules.relation(new.text, old.text) != rules.DIFFERENT or (bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b)))
 
 
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:

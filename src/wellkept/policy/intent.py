@@ -95,7 +95,7 @@ _ORDER = re.compile(
     r"忽略|无视|保存|存储)",
     re.IGNORECASE,
 )
-_NOT_ORDER = re.compile(r"^\W*(?:(?:from now on |please )?call me\b|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)", re.IGNORECASE)
+_NOT_ORDER = re.compile(r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)", re.IGNORECASE)
 
 
 def sentences(text: str) -> list[str]:

@@ -206,6 +206,9 @@ class Jobs(Protocol):
     def next_due(self, kinds: Sequence[str]) -> int:
         """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
 
+    def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
+        """Make jobs of this kind that wait for their first attempt due at ``at``; how many there were."""
+
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
         """Move a job by hand, when it is in one of the ``allowed`` states."""
 
@@ -364,11 +367,41 @@ class Facts(Protocol):
         """Move that seq, if it still is ``expected``."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt(Record):
+    """Something that waits for a person's decision.
+
+    Attributes:
+        kind: "replace": may the first of ``facts`` take the place of the second? "erase": the user wanted these forgotten and they
+            are retired; shall they be erased? "forget": the user wanted something forgotten, and it is not clear what.
+        text: the user's words, where no fact holds them.
+    """
+
+    id: int
+    kind: Literal["replace", "erase", "forget"]
+    facts: tuple[str, ...]
+    text: str
+    at: datetime
+
+
+class Doubts(Protocol):
+    """The list of what waits for a decision."""
+
+    def add(self, scope: Scope, kind: str, *, facts: Sequence[str] = (), text: str = "", at: int) -> None:
+        """Another one."""
+
+    def list(self, scope: Scope) -> list[Doubt]:
+        """All, oldest first."""
+
+    def remove(self, scope: Scope, id: int) -> bool:
+        """Whether it was there to be removed."""
+
+
 class FactWriter(Protocol):
     """One operation on the facts of a scope. Index rows, log and anchor are kept up with each change."""
 
     def add(self, claim: Claim, *, action: str = "store", sources: Sequence[tuple[SessionRef, int]] = (),
-            valid_from: int | None = None, metadata: Mapping[str, Any] | None = None) -> Fact:
+            valid_from: int | None = None, valid_to: int | None = None, metadata: Mapping[str, Any] | None = None) -> Fact:
         """A new active fact."""
 
     def put(self, fact: Fact, action: str) -> Fact:
@@ -377,6 +410,37 @@ class FactWriter(Protocol):
     @property
     def number(self) -> int:
         """Number of the operation's first change; 0 while there is none."""
+
+
+class Erasures(Protocol):
+    """What forgetting needs of a store: to find, to remove, to look again, and to remember that, not what."""
+
+    def bury(self, scope: Scope, parts: Sequence[Sequence[str]], *, at: int) -> None:
+        """Tombstones for these, salted and hashed: what they stood for cannot be read from them."""
+
+    def buried(self, scope: Scope, parts: Sequence[str]) -> int | None:
+        """When (ms) ``parts`` got a tombstone."""
+
+    def unbury(self, scope: Scope, parts: Sequence[Sequence[str]]) -> None:
+        """Take tombstones away."""
+
+    def events(self, scope: Scope, terms: Sequence[str]) -> list[tuple[SessionRef, int]]:
+        """The events of a scope whose index holds all ``terms``; a term that ends in "*" is a prefix."""
+
+    def facts(self, scope: Scope, ids: Sequence[str], *, at: int) -> dict[str, int]:
+        """Remove facts with their index rows, uses, sources and history; rows removed by table. One line of the log says when."""
+
+    def jobs(self, scope: Scope, texts: Sequence[str]) -> int:
+        """Remove ended jobs whose payload, reply, error or result holds one of ``texts``."""
+
+    def left(self, scope: Scope, texts: Sequence[str]) -> dict[str, int]:
+        """Rows of this scope that still hold one of ``texts``, by table, in whatever column."""
+
+    def hand_out(self, scope: Scope, receipt: Mapping[str, Any], *, at: int) -> int:
+        """Keep a receipt; its number."""
+
+    def receipts(self, scope: Scope) -> list[tuple[int, int, dict[str, Any]]]:
+        """Number, time (ms) and receipt of each erasure, oldest first."""
 
 
 class Tables(Protocol):
@@ -394,6 +458,10 @@ class Tables(Protocol):
     def summaries(self) -> Summaries: ...
     @property
     def facts(self) -> Facts: ...
+    @property
+    def doubts(self) -> Doubts: ...
+    @property
+    def erasures(self) -> Erasures: ...
 
 
 class Store(Protocol):
@@ -408,6 +476,9 @@ class Store(Protocol):
 
     def write(self, work: Callable[[Tables], T]) -> T:
         """``work`` in one transaction, durable on return; on an error nothing of it remains."""
+
+    def scrub(self, texts: Sequence[str]) -> int:
+        """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does."""
 
     def close(self) -> None:
         """Let go of every connection and file."""

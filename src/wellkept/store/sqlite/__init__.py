@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import apsw
 
 from wellkept.store.sqlite.connection import Connections, Durability
+from wellkept.store.sqlite.doubts import Doubts
+from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
+from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 
@@ -22,7 +25,7 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection; see ``store.protocol.Tables``."""
 
-    __slots__ = ("events", "facts", "jobs", "profiles", "sessions", "summaries")
+    __slots__ = ("doubts", "erasures", "events", "facts", "jobs", "profiles", "sessions", "summaries")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.sessions = Sessions(connection)
@@ -31,6 +34,8 @@ class SqliteTables:
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
         self.facts = Facts(connection)
+        self.doubts = Doubts(connection)
+        self.erasures = Erasures(connection)
 
 
 class SqliteStore:
@@ -47,6 +52,9 @@ class SqliteStore:
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         return self._connections.write(lambda connection: work(SqliteTables(connection)))
+
+    def scrub(self, texts: Sequence[str]) -> int:
+        return scrub(self._connections, texts)
 
     def close(self) -> None:
         self._connections.close()

@@ -58,10 +58,11 @@ USE = """
 LOG = """
     INSERT INTO fact_changes (scope, fact, operation, action, actor, at, after) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number
 """
+ADD_LOG_LINE = "INSERT INTO fact_changes (scope, fact, action, actor, at) VALUES (?, ?, ?, ?, ?)"
 _LOG_COLUMNS = "number, coalesce(operation, number), fact, action, actor, at, after"
 CHANGES = f"""
     SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ?1 AND number > ?2 AND (?3 IS NULL OR fact = ?3)
-    AND (?4 IS NULL OR coalesce(operation, number) = ?4) ORDER BY number
+    AND (?4 IS NULL OR coalesce(operation, number) = ?4) ORDER BY number DESC LIMIT ?5
 """
 CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
 BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
@@ -103,7 +104,7 @@ def terms_of(claim: Claim) -> list[str]:
     return index_tokens("\n".join([claim.text, *claim.labels, *claim.keywords]))
 
 
-def _indexed(fact: Fact) -> list[str]:
+def indexed_terms(fact: Fact) -> list[str]:
     """What the index holds of a fact; nothing of a retired one."""
     return [*terms_of(fact), *handles(fact)] if fact.state in _SEARCHED else []
 
@@ -120,7 +121,7 @@ class Facts:
         owner = scope_key(self._db, scope)
         most = -1 if limit is None else limit
         found = [
-            _fact(row)
+            read_fact(row)
             for state in states
             for row in self._db.execute(IN_STATE, (owner, _STATE[state], after, most))
         ]
@@ -131,7 +132,7 @@ class Facts:
 
     def _get(self, owner: int | None, key: int) -> Fact | None:
         row = self._db.execute(GET, (key, owner)).fetchone()
-        return _fact(row) if row else None
+        return read_fact(row) if row else None
 
     def by_keys(self, scope: Scope, keys: Sequence[int]) -> list[Fact]:
         owner = scope_key(self._db, scope)
@@ -140,7 +141,7 @@ class Facts:
 
     def by_text(self, scope: Scope, fingerprint: str) -> Fact | None:
         row = self._db.execute(BY_TEXT, (scope_key(self._db, scope), bytes.fromhex(fingerprint))).fetchone()
-        return _fact(row) if row else None
+        return read_fact(row) if row else None
 
     def related(self, claim: Claim, scope: Scope) -> list[Fact]:
         owner = scope_key(self._db, scope)
@@ -180,8 +181,9 @@ class Facts:
         newest: int | None = None,
     ) -> list[Change]:
         key = None if fact is None else fact_key(fact)
-        rows = self._db.execute(CHANGES, (scope_key(self._db, scope), after, key, operation)).fetchall()
-        return [self._change(row) for row in (rows if newest is None else rows[-newest:])]
+        most = -1 if newest is None else newest
+        rows = self._db.execute(CHANGES, (scope_key(self._db, scope), after, key, operation, most)).fetchall()
+        return [self._change(row) for row in reversed(rows)]
 
     def change(self, scope: Scope, id: int) -> Change | None:
         row = self._db.execute(CHANGE, (scope_key(self._db, scope), id)).fetchone()
@@ -246,6 +248,7 @@ class Writer:
         action: str = "store",
         sources: Sequence[tuple[SessionRef, int]] = (),
         valid_from: int | None = None,
+        valid_to: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Fact:
         # Sortable by time, unique in the store, and not given out again after an erasure.
@@ -255,7 +258,8 @@ class Writer:
             id=fact_id(key),
             key=key,
             sources=tuple(f"{ref.id}:{seq}" for ref, seq in sources),
-            valid_from=None if valid_from is None else utc(valid_from),
+            valid_from=_moment(valid_from),
+            valid_to=_moment(valid_to),
             created_at=utc(self._at),
             changed_at=utc(self._at),
             metadata=metadata or {},
@@ -266,14 +270,14 @@ class Writer:
         return fact
 
     def put(self, fact: Fact, action: str) -> Fact:
-        old = _fact(self._db.execute(GET, (fact.key, self._owner)).fetchone())
+        old = read_fact(self._db.execute(GET, (fact.key, self._owner)).fetchone())
         if action not in ("pin", "unpin"):
             fact = replace(fact, changed_at=utc(self._at))
-        self._write(fact, action, before=_indexed(old))
+        self._write(fact, action, before=indexed_terms(old))
         return fact
 
     def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
-        indexed = _indexed(fact)
+        indexed = indexed_terms(fact)
         row = _row(fact)
         print_ = bytes.fromhex(rules.fingerprint(fact.text))
         try:
@@ -328,7 +332,8 @@ def _row(fact: Fact) -> tuple[Any, ...]:
     )
 
 
-def _fact(row: Sequence[Any]) -> Fact:
+def read_fact(row: Sequence[Any]) -> Fact:
+    """A fact from a row of ``_SELECT``."""
     (key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed,
      uses, last) = row  # fmt: skip
     key_of = load(claim)
@@ -356,7 +361,7 @@ def _fact(row: Sequence[Any]) -> Fact:
 
 
 def _restored(after: str | None) -> Fact | None:
-    return None if after is None else _fact([*json.loads(after), 0, None])
+    return None if after is None else read_fact([*json.loads(after), 0, None])
 
 
 def _ms(moment: Any) -> int | None:
