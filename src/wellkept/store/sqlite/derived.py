@@ -138,8 +138,8 @@ def rebuild(connection: apsw.Connection) -> None:
                 index.add(scope, key, terms)
             if name == "event":
                 connection.execute(SET_TERMS, (len(terms), key, len(terms)))
-    for _, key, *counts, _ in connection.execute(MISCOUNTED).fetchall():
-        connection.execute(RECOUNT, (*counts, key))
+    for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
+        connection.execute(RECOUNT, (*counts, session))
 
 
 def _adopt(connection: apsw.Connection) -> None:
