@@ -137,7 +137,7 @@ class Plan:
 
         The last turn never folds. Half the limit is the target, so that not every turn has to compact again.
         """
-        quotes = _Quotes()
+        quotes = _Quotes(min(SUMMARY_CHARS, target // 3))
         for turn in self._turns():
             if size <= target or turn.start == self._last.start:
                 break
@@ -190,8 +190,9 @@ class _Quotes:
     It is one string, because many small ones would leave a small heap in pieces.
     """
 
-    def __init__(self):
+    def __init__(self, limit):
         self.text = ""
+        self._limit = limit
 
     def take(self, kind, source):
         """Add the text of a user or final record."""
@@ -208,7 +209,7 @@ class _Quotes:
 
     def _add(self, line, separator="\n"):
         self.text = self.text + separator + line if self.text else line
-        while len(self.text) > SUMMARY_CHARS and "\n" in self.text:
+        while len(self.text) > self._limit and "\n" in self.text:
             self.text = self.text[self.text.find("\n") + 1 :]
 
 
