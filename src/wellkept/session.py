@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from wellkept import context as contexts
-from wellkept.context import Context
+from wellkept.context import Context, Moment
 from wellkept.core import Core
 from wellkept.embedding import want_events
 from wellkept.errors import NotFound
@@ -21,6 +21,7 @@ from wellkept.policy.words import index_tokens
 from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo, text_of
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due
+from wellkept.trace import TraceList, traced
 
 T = TypeVar("T")
 
@@ -105,7 +106,13 @@ class SessionReader:
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
-        return contexts.build(self._core, self._ref, query=query, budget=budget, upto=self._seq_at(as_of))
+        then = Moment(seq=self._seq_at(as_of))
+        return contexts.build(self._core, self._ref, query=query, budget=budget, then=then)
+
+    @property
+    def traces(self) -> TraceList:
+        """How this conversation's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        return TraceList(self._core, self.scope, self._ref)
 
     def _seq_at(self, as_of: datetime | int | None) -> int | None:
         if as_of is None or isinstance(as_of, int):
@@ -140,6 +147,17 @@ class SessionReader:
 class Session(SessionReader):
     """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
     itself."""
+
+    def get_context(
+        self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
+    ) -> Context:
+        """What to hand to the model for the next request; see ``SessionReader.get_context``.
+
+        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment does not.
+        """
+        if as_of is not None:
+            return super().get_context(query, budget, as_of=as_of)
+        return traced(self._core, self._ref, query, budget)
 
     def add_message(
         self,
@@ -211,6 +229,7 @@ class Session(SessionReader):
             tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
             if turn:
                 tables.summaries.drop(self._ref, turn[0].seq)
+                tables.traces.remove_from(self._ref, turn[0].seq)
             return turn
 
         return self._core.store.write(pop)

@@ -16,6 +16,7 @@ from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
+from wellkept.store.sqlite.traces import Traces
 from wellkept.store.sqlite.vectors import Matrices, Vectors
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class SqliteTables:
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
+        self.traces = Traces(connection)
         self.vectors = Vectors(connection, matrices)
         self.corpora: Mapping[str, Corpus] = {
             "event": EventCorpus(connection),
