@@ -11,7 +11,8 @@ from wellkept import context as contexts
 from wellkept.context import Context, Moment
 from wellkept.core import Core
 from wellkept.embedding import want_events
-from wellkept.errors import NotFound
+from wellkept.errors import ModelError, NotFound
+from wellkept.models.protocol import Reply
 from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
 from wellkept.policy.content import dumps
@@ -19,6 +20,7 @@ from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
 from wellkept.policy.words import index_tokens
 from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo, text_of
+from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due
 from wellkept.trace import TraceList, traced
@@ -218,6 +220,75 @@ class Session(SessionReader):
         due = turned and put_if_due(tables, self._ref, self._core.policy, now)
         wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
         return stored, want_events(self._core, tables, self._ref, wanted, now) or due
+
+    def reply(
+        self,
+        text: Content | None = None,
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int = 1024,
+        budget: int | None = None,
+        query: str | bool = True,
+    ) -> Answer:
+        """The whole loop with the configured model: append the user's message, make a context, ask, append the answer.
+
+        The message is durable before the model is asked. When the model fails it stays, and ``reply()`` without a
+        text goes on from there; so it does after the results of tools were appended.
+
+        Args:
+            text: the user's message; None to have what is stored answered.
+            tools: what the model may call, in OpenAI's or Anthropic's shape. Calls are stored, not made.
+            max_tokens: of the answer. ``budget`` is for what is asked; both have to fit into the model.
+            budget: tokens of the context; the policy's ``context_budget`` if not given.
+            query: what to recall memories for: the user's message (True), nothing (False), or this text.
+
+        Raises:
+            ModelError: the model failed; the user's message is stored.
+            BudgetExceeded: the user's message, which is stored, does not fit into the budget.
+            InvalidInput: no model is configured, or nothing waits for an answer.
+        """
+        model = model_of(self._core)
+        context = self._asked(text, budget, query)
+        reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
+        return self._answered(context, reply)
+
+    def stream(
+        self,
+        text: Content | None = None,
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int = 1024,
+        budget: int | None = None,
+        query: str | bool = True,
+    ) -> Iterator[str | Answer]:
+        """``reply`` as it comes: pieces of text, and the stored ``Answer`` as the last item.
+
+        The user's message is stored when this is called, the answer when its last piece has come. An answer that
+        breaks off, or that nobody reads to its end, is not stored: nothing half stands in a conversation. What came
+        is in ``ModelError.raw_reply``; ``reply()`` or ``stream()`` without a text asks again.
+        """
+        model = model_of(self._core)
+        context = self._asked(text, budget, query)
+        pieces = model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
+        return self._streamed(context, pieces)
+
+    def _asked(self, text: Content | None, budget: int | None, query: str | bool) -> Context:
+        if text is not None:
+            self.add_message("user", text)
+        asked = self._read(lambda tables: question(list(_last_turn(tables.events.walk_back(self._ref)))))
+        return self.get_context((asked or None) if query is True else query or None, budget)
+
+    def _streamed(self, context: Context, pieces: Iterator[str | Reply]) -> Iterator[str | Answer]:
+        for piece in pieces:
+            if isinstance(piece, Reply):
+                yield self._answered(context, piece)
+                return
+            yield piece
+        raise ModelError("The model's stream ended without a reply. Ask again with reply().", retryable=True)
+
+    def _answered(self, context: Context, reply: Reply) -> Answer:
+        [event] = self.append([draft_of(reply, context)])
+        return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
     def pop_turn(self) -> list[Event]:
         """Take the last turn (the newest user message and all after it) away for good; what was taken,
