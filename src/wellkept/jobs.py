@@ -91,7 +91,7 @@ def today(core: Core) -> str:
 class Runner:
     """Runs due jobs, in the caller's thread (``run_due``) or in one of its own (``notify`` starts it).
 
-    ``beside`` is small work that is no job; it is done each time after the jobs.
+    ``beside`` is small work that is no job; it is done before the jobs and after each.
     """
 
     def __init__(
@@ -108,9 +108,10 @@ class Runner:
     def run_due(self, limit: int | None = None) -> int:
         """Do what is due now; how many jobs were run."""
         count = 0
+        self._beside()
         while (limit is None or count < limit) and not self._stopping and self.run_one():
             count += 1
-        self._beside()
+            self._beside()
         return count
 
     def run_one(self) -> bool:

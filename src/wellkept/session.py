@@ -19,7 +19,7 @@ from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
 from wellkept.policy.words import index_tokens
-from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo, text_of
+from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary, text_of
 from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due
@@ -110,6 +110,14 @@ class SessionReader:
         """
         then = Moment(seq=self._seq_at(as_of))
         return contexts.build(self._core, self._ref, query=query, budget=budget, then=then)
+
+    def summaries(self) -> list[Summary]:
+        """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
+        return self._read(lambda tables: tables.summaries.versions(self._ref))
+
+    def ledger(self) -> list[LedgerLine]:
+        """Key data that the summaries had no room for, oldest first; search finds it."""
+        return self._read(lambda tables: tables.summaries.ledger(self._ref))
 
     @property
     def traces(self) -> TraceList:
