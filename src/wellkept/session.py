@@ -18,8 +18,8 @@ from wellkept.policy.checks import check_draft, check_limit, check_text, millise
 from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
-from wellkept.policy.words import index_tokens
-from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary, text_of
+from wellkept.policy.terms import event_terms
+from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due
@@ -305,7 +305,9 @@ class Session(SessionReader):
         def pop(tables: Tables) -> list[Event]:
             self._known(tables.sessions.info(self._ref))
             turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
-            tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
+            tables.events.remove(
+                self._ref, turn, [event_terms(event.content, event.speaker) for event in turn]
+            )
             if turn:
                 tables.summaries.drop(self._ref, turn[0].seq)
                 tables.traces.remove_from(self._ref, turn[0].seq)
@@ -326,7 +328,9 @@ class Session(SessionReader):
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))
         events = list(tables.events.walk(self._ref))
-        tables.events.remove(self._ref, events, [_terms(event.content, event.speaker) for event in events])
+        tables.events.remove(
+            self._ref, events, [event_terms(event.content, event.speaker) for event in events]
+        )
         return {**tables.sessions.delete(self._ref), "events": len(events)}
 
 
@@ -347,12 +351,8 @@ def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
         speaker=draft.speaker,
         metadata=plain_metadata(draft.metadata),
         idempotency_key=draft.idempotency_key,
-        terms=_terms(content, draft.speaker),
+        terms=event_terms(content, draft.speaker),
     )
-
-
-def _terms(content: Content, speaker: str | None) -> list[str]:
-    return index_tokens(text_of(content) if speaker is None else f"{speaker} {text_of(content)}")
 
 
 def _last_turn(newest_first: Iterator[Event]) -> Iterator[Event]:

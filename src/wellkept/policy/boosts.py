@@ -15,10 +15,10 @@ NAMED_SPEAKER = 2.0
 """For what the one speaker said whom the question names."""
 
 ASSISTANT = 0.4
-"""For what the assistant said, as long as the question does not ask for that: its long answers echo the user's words."""
+"""For what the assistant said, unless the question asks for that: its long answers echo the user's words."""
 
 IN_WINDOW = 1.5
-"""For what was said in the time that the question speaks of, falling to 1 within ``AROUND_DAYS`` days of it."""
+"""For what was said in the time that the question speaks of, falling to 1 in ``AROUND_DAYS`` around it."""
 
 AROUND_DAYS = 7.0
 
@@ -29,14 +29,14 @@ ASKING = 0.2
 """Taken from a text that is all questions; in proportion from one that is so in part."""
 
 SENTENCE = 0.6
-"""Added to a text that has all that the question says in one sentence; in proportion where it has a part of it."""
+"""Added to a text that has all of the question in one sentence; in proportion where it has a part."""
 
 _DAY = 86_400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age(Record):
-    """How age counts: ``discount`` for what is older than ``days`` at ``now``, evenly approached from 1 for what is new."""
+    """How age counts: from 1 for what is new down to ``discount`` for what is ``days`` old and older."""
 
     now: datetime
     discount: float = 0.7
@@ -49,7 +49,7 @@ class Age(Record):
 
 
 def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> dict[str, float]:
-    """The factors that need no text. Age does not count when the question is about the past or names a time."""
+    """The factors that need no text. Age is left out when the question is about the past or names a time."""
     factors: dict[str, float] = {}
     if asked.speaker is not None and doc.speaker == asked.speaker:
         factors["speaker"] = NAMED_SPEAKER
@@ -69,7 +69,9 @@ def read(
 
     ``worth`` is the weight of each token of the question, all together 1.
     """
-    best = max((sum(worth[token] for token in worth if token in said) for said in sentences.values()), default=0.0)
+    best = max(
+        (sum(worth[token] for token in worth if token in said) for said in sentences.values()), default=0.0
+    )
     asking = question.share_asked(sentences)
     factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * asking}
     if asked.about_time and any(map(question.tells_time, sentences)):

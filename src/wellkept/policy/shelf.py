@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from itertools import takewhile
 
 from wellkept.policy import words
-from wellkept.policy.bm25 import Postings
-from wellkept.policy.corpus import Doc
+from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.words import Term
 
 
@@ -24,7 +23,9 @@ class Shelf:
         self._length = 0
         self.speakers: set[str] = set()
 
-    def put(self, key: int, text: str, *, role: str = "user", ts: int = 0, speaker: str | None = None) -> None:
+    def put(
+        self, key: int, text: str, *, role: str = "user", ts: int = 0, speaker: str | None = None
+    ) -> None:
         """Adds a text under a new ``key`` (see ``Index`` for how keys are made); ``ts`` in ms since 1970."""
         tokens = words.index_tokens(text)
         self._docs[key] = Doc(length=len(tokens), role=role, ts=ts, speaker=speaker)
