@@ -84,6 +84,7 @@ def _imports(body: str) -> str:
         wellkept.session,
         sys.modules["wellkept.jobs"],
         sys.modules["wellkept.profile"],
+        sys.modules["wellkept.trace"],
     ):
         for name, value in vars(module).items():
             origin = getattr(value, "__module__", "") if not name.startswith("_") else ""

@@ -21,6 +21,7 @@ from wellkept.jobs import JobList
 from wellkept.memory import Memory, MemoryReader, UserMemory, UserReader
 from wellkept.profile import Profile, ProfileReader
 from wellkept.session import Session, SessionReader
+from wellkept.trace import TraceList
 
 THREADS = 8
 
@@ -76,6 +77,10 @@ class AsyncJobList(Proxy):
     """``JobList`` for asyncio."""
 
 
+class AsyncTraceList(Proxy):
+    """``TraceList`` for asyncio."""
+
+
 class AsyncMemoryReader(Proxy):
     """``MemoryReader`` for asyncio."""
 
@@ -109,11 +114,15 @@ FACES: dict[type, type[Proxy]] = {
     Profile: AsyncProfile,
     ProfileReader: AsyncProfileReader,
     JobList: AsyncJobList,
+    TraceList: AsyncTraceList,
     MemoryReader: AsyncMemoryReader,
 }
 
 # Made without touching the store, so that making them needs no thread and no await.
-HANDLES = {kind.__name__ for kind in (UserMemory, UserReader, Profile, ProfileReader, JobList, MemoryReader)}
+HANDLES = {
+    kind.__name__
+    for kind in (UserMemory, UserReader, Profile, ProfileReader, JobList, TraceList, MemoryReader)
+}
 
 
 def wrap(value: Any, pool: ThreadPoolExecutor) -> Any:

@@ -22,6 +22,8 @@ from wellkept.session import Session, SessionReader
 from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
+from wellkept.trace import TraceList
+from wellkept.tracing import Tracer
 
 MAX_NAME = 512
 HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize, EMBED: embed}
@@ -38,6 +40,8 @@ class Memory:
         policy: how it behaves.
         clock: tells the time; the machine's clock if not given.
         worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
+        trace_file: a file that gets the trace of each context as a line of JSON, whatever ``policy.debug_trace``
+            says. It is yours: erasure does not reach into it.
 
     Raises:
         InvalidInput: the path is a folder or another program's database.
@@ -54,18 +58,21 @@ class Memory:
         policy: Policy | None = None,
         clock: Clock | None = None,
         worker: bool = True,
+        trace_file: str | None = None,
     ) -> None:
         policy = policy or Policy()
+        opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
-            store=open_store(store, policy, tokenizer or estimate),
+            store=opened,
             policy=policy,
             tokenizer=tokenizer or estimate,
+            tracer=Tracer(opened, keep=policy.debug_trace, path=trace_file),
             clock=clock or system_clock,
             model=model,
             embedder=embedder,
             notify=self._notify,
         )
-        self._runner = Runner(self._core, HANDLERS)
+        self._runner = Runner(self._core, HANDLERS, beside=self._core.tracer.flush)
         self._worker = worker
         if worker:
             self._runner.wake_if_due()
@@ -82,6 +89,7 @@ class Memory:
         """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
         store."""
         self._runner.stop()
+        self._core.tracer.flush()
         self._core.store.close()
 
     def _notify(self) -> None:
@@ -89,13 +97,19 @@ class Memory:
             self._runner.notify()
 
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread; how many jobs were run."""
+        """Do the background work that is due now, in this thread, and write traces; how many jobs were run."""
         return self._runner.run_due(limit)
 
     @property
     def jobs(self) -> JobList:
         """What background work there is, with retry and cancel."""
         return JobList(self._core, self._notify)
+
+    @property
+    def trace_losses(self) -> dict[str, int]:
+        """Traces that could not be written since this memory was opened, counted by reason; empty when none
+        was lost."""
+        return dict(self._core.tracer.losses)
 
     def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
         """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
@@ -204,6 +218,11 @@ class UserReader:
     def profile(self) -> ProfileReader:
         """The profile documents: soul, identity, user."""
         return ProfileReader(self._core, self._scope)
+
+    @property
+    def traces(self) -> TraceList:
+        """How this user's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        return TraceList(self._core, self._scope)
 
     def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
         """The user's sessions, last active first; ``before``: the id that the previous page ended with."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput
-from wellkept.facts.keep import Kept, Keeper, find, made_ready
+from wellkept.facts.keep import Keeper, Kept, find, made_ready
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.filters import Condition, matches, parse

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from wellkept.policy.assemble import Candidate
 from wellkept.policy.claims import Claim
 from wellkept.policy.corpus import Doc
 from wellkept.policy.filters import ANYTHING, Condition
@@ -140,8 +141,8 @@ class Events(Protocol):
 class Profiles(Protocol):
     """The three documents of a scope, with their versions."""
 
-    def current(self, scope: Scope) -> dict[str, Document]:
-        """The newest version of each document that was ever written."""
+    def current(self, scope: Scope, at: int | None = None) -> dict[str, Document]:
+        """The newest version of each document that was ever written, or was by ``at`` (ms)."""
 
     def put(self, scope: Scope, document: Document, *, at: int) -> None:
         """Add ``document`` as the next version."""
@@ -240,9 +241,9 @@ class Summaries(Protocol):
         """Store a new version and move the coverage to its end; False when the coverage is no longer
         ``expected``."""
 
-    def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
-        """The newest summary of each topic, as it was when ``upto`` was the newest seq; topics in order of
-        their first version."""
+    def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
+        """The newest summary of each topic, as it was when ``upto`` was the newest seq and ``version`` the newest
+        version; topics in order of their first version."""
 
     def versions(self, ref: SessionRef) -> list[Summary]:
         """All of them, oldest first."""
@@ -253,6 +254,59 @@ class Summaries(Protocol):
     def drop(self, ref: SessionRef, seq: int) -> int:
         """Remove each version and ledger line that was made from events of ``seq`` or later; how many
         versions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace(Record):
+    """How one context came to be, to be read and replayed later.
+
+    Attributes:
+        seq: the newest event of the session then.
+        version: its newest summary version then; 0 for none.
+        policy: the policy's values then.
+        query: what was recalled for.
+        system, boundary, messages, tokens, parts: the context itself; messages in OpenAI's shape.
+        candidates: each thing that could have been in it, with its tokens, kept or dropped and why.
+    """
+
+    id: str
+    session_id: str
+    at: datetime
+    seq: int
+    version: int
+    policy: Mapping[str, Any]
+    query: str | None
+    budget: int
+    system: str
+    boundary: int
+    messages: Sequence[Mapping[str, Any]]
+    tokens: int
+    parts: Mapping[str, int]
+    candidates: tuple[Candidate, ...]
+
+
+class Traces(Protocol):
+    """The records of how contexts came to be."""
+
+    def erasures(self, ref: SessionRef) -> int:
+        """How often something was taken away from this user: a trace made before the newest time is not kept."""
+
+    def add(self, ref: SessionRef, trace: Trace, *, keep: int) -> None:
+        """Store it, and let go of all but the newest ``keep`` of the session (-1: of none)."""
+
+    def list(
+        self, scope: Scope, ref: SessionRef | None = None, *, limit: int, before: str | None = None
+    ) -> list[Trace]:
+        """Newest first; ``before``: the id that the previous page ended with."""
+
+    def get(self, scope: Scope, id: str) -> Trace | None:
+        """One trace."""
+
+    def remove(self, scope: Scope) -> int:
+        """Take away all of a user's traces, those that wait to be stored included; how many were stored."""
+
+    def remove_from(self, ref: SessionRef, seq: int) -> int:
+        """Take away each trace that may show events of the session from ``seq`` on; how many were stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -553,6 +607,8 @@ class Tables(Protocol):
     def jobs(self) -> Jobs: ...
     @property
     def summaries(self) -> Summaries: ...
+    @property
+    def traces(self) -> Traces: ...
     @property
     def vectors(self) -> Vectors: ...
     @property

@@ -24,6 +24,7 @@ from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 from wellkept.store.sqlite.tally import Tally, holds, mark
+from wellkept.store.sqlite.traces import Traces
 from wellkept.store.sqlite.vectors import Matrices, Vectors
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ class SqliteTables:
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
+        self.traces = Traces(connection)
         self.vectors = Vectors(connection, matrices)
         self.facts = Facts(connection)
         self.doubts = Doubts(connection)
