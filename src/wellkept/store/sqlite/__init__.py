@@ -9,6 +9,7 @@ import apsw
 
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import Corpus
+from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import EventCorpus, SummaryCorpus
@@ -16,6 +17,7 @@ from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
+from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
@@ -35,6 +37,8 @@ class SqliteTables:
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
         self.vectors = Vectors(connection, matrices)
+        self.api_keys = ApiKeys(connection)
+        self.replies = Replies(connection)
         self.corpora: Mapping[str, Corpus] = {
             "event": EventCorpus(connection),
             "summary": SummaryCorpus(connection),

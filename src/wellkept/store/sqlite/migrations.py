@@ -7,7 +7,7 @@ however many others there are.
 
 from __future__ import annotations
 
-from wellkept.store.sqlite import terms, vectors
+from wellkept.store.sqlite import apikeys, replies, terms, vectors
 
 TRANSCRIPT = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -76,4 +76,6 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("jobs", JOBS),
     ("summaries", SUMMARIES + terms.SCHEMA.format(name="summary")),
     ("vectors", vectors.SCHEMA),
+    ("api_keys", apikeys.SCHEMA),
+    ("replies", replies.SCHEMA),
 ]
