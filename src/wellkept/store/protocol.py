@@ -592,6 +592,73 @@ class Erasures(Protocol):
 
     def receipts(self, scope: Scope) -> list[tuple[int, int, dict[str, Any]]]:
         """Number, time (ms) and receipt of each erasure, oldest first."""
+KeyRole: TypeAlias = Literal["reader", "writer", "admin"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey(Record):
+    """What a key of the service may do: ``role`` inside ``namespace``, or only with the memory of ``user``.
+
+    Attributes:
+        label: what a person wrote beside it.
+        revoked_at: since when it opens nothing any more.
+    """
+
+    id: str
+    namespace: str
+    user: str | None
+    role: KeyRole
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+class ApiKeys(Protocol):
+    """Keys of the service, by the hash of their secret."""
+
+    def add(self, key: ApiKey, hash: bytes, *, at: int) -> None:
+        """Another key."""
+
+    def find(self, hash: bytes) -> ApiKey | None:
+        """The key whose secret has this hash, unless it was revoked."""
+
+    def all(self) -> list[ApiKey]:
+        """Every key, oldest first, revoked ones too."""
+
+    def any(self) -> bool:
+        """Whether there ever was one."""
+
+    def revoke(self, id: str, *, at: int) -> bool:
+        """Whether it was there, and not revoked yet."""
+
+
+class KeptReply(NamedTuple):
+    """A request, by its hash, and the answer that it got; ``status`` is None while it is being worked on."""
+
+    request: bytes
+    status: int | None
+    body: bytes | None
+
+
+class Replies(Protocol):
+    """Answers kept for a while, for requests that may come twice. The user of a scope may be empty here."""
+
+    def claim(
+        self, scope: Scope, key: bytes, request: bytes, *, at: int, oldest: int, stale: int
+    ) -> KeptReply | None:
+        """None when the key is new and now taken; else what is kept for it.
+
+        Forgets answers from before ``oldest`` (ms), and requests from before ``stale`` that never got one.
+        """
+
+    def keep(self, scope: Scope, key: bytes, status: int, body: bytes) -> None:
+        """The answer to a request that was claimed."""
+
+    def drop(self, scope: Scope, key: bytes) -> None:
+        """Give the key free again."""
+
+    def forget(self, scope: Scope) -> int:
+        """Remove every answer that may hold something about this user; how many there were."""
 
 
 class Tables(Protocol):
@@ -619,6 +686,9 @@ class Tables(Protocol):
     def doubts(self) -> Doubts: ...
     @property
     def erasures(self) -> Erasures: ...
+    def api_keys(self) -> ApiKeys: ...
+    @property
+    def replies(self) -> Replies: ...
 
 
 class Store(Protocol):

@@ -9,6 +9,7 @@ import apsw
 
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import Corpus
+from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, SummaryCorpus
@@ -19,6 +20,7 @@ from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
+from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
@@ -44,6 +46,8 @@ class SqliteTables:
         self.facts = Facts(connection)
         self.doubts = Doubts(connection)
         self.erasures = Erasures(connection)
+        self.api_keys = ApiKeys(connection)
+        self.replies = Replies(connection)
         self.corpora: Mapping[str, Corpus] = {
             "event": EventCorpus(connection),
             "fact": FactCorpus(connection),
