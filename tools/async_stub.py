@@ -87,30 +87,20 @@ def _async(text: str) -> str:
 
 
 def _imports(body: str) -> str:
-    import wellkept.memory
-    import wellkept.session
-
-    names: dict[str, set[str]] = {}
-    for module in (
-        wellkept.memory,
-        wellkept.session,
-        sys.modules["wellkept.jobs"],
-        sys.modules["wellkept.profile"],
-        sys.modules["wellkept.trace"],
-        sys.modules["wellkept.apikeys"],
-        sys.modules["wellkept.replies"],
-    ):
-        for name, value in vars(module).items():
-            origin = getattr(value, "__module__", "") if not name.startswith("_") else ""
-            known = origin.startswith("wellkept") and isinstance(value, type)
-            if known and re.search(rf"\b{name}\b", body) and not re.search(rf"class {name}\b", body):
-                names.setdefault(origin, set()).add(name)
-    for name, module in ALIASES.items():
-        if re.search(rf"\b{name}\b", body):
-            names.setdefault(module, set()).add(name)
-    return "\n".join(
-        f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(names.items())
-    )
+    """Imports of the names of ours that the stub speaks of, each from the module that the faces' modules have it from."""
+    below = [sys.modules[f"wellkept.{name}"] for name in ("records", "store.protocol", "store.health")]
+    modules = below + [sys.modules[sync.__module__] for sync in (Memory, *aio.FACES)]
+    spoken = set(re.findall(r"\b[A-Z]\w+", body)) - set(re.findall(r"class (\w+)", body))
+    found: dict[str, list[str]] = {}
+    for name in sorted(spoken):
+        home = next((module for module in modules if name in vars(module)), None)
+        origin = getattr(vars(home)[name], "__module__", "") if home else ""
+        if home and (origin.startswith("wellkept") or origin in ("typing", "types", "")):
+            module = origin if origin.startswith("wellkept") else home.__name__
+            found.setdefault(module, []).append(name)
+    standard = {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "Sequence", "AsyncIterator"}
+    lines = [(module, [name for name in names if name not in standard]) for module, names in sorted(found.items())]
+    return "\n".join(f"from {module} import {', '.join(names)}" for module, names in lines if names)
 
 
 if __name__ == "__main__":
