@@ -95,7 +95,7 @@ def _imports(body: str) -> str:
     for name in sorted(spoken):
         home = next((module for module in modules if name in vars(module)), None)
         origin = getattr(vars(home)[name], "__module__", "") if home else ""
-        if home and (origin.startswith("wellkept") or origin in ("typing", "types", "")):
+        if home:
             module = origin if origin.startswith("wellkept") else home.__name__
             found.setdefault(module, []).append(name)
     standard = {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "Sequence", "AsyncIterator"}

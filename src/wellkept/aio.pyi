@@ -9,7 +9,7 @@ from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer
-from wellkept.store.health import Report
+from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import ApiKey, Job, JobState, KeptReply, KeyRole, Trace
 from wellkept.trace import Replay
 
