@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -10,17 +10,24 @@ import apsw
 
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import Corpus
+from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
-from wellkept.store.sqlite.corpora import EventCorpus, SummaryCorpus
+from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, SummaryCorpus
+from wellkept.store.sqlite.doubts import Doubts
+from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
+from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
+from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
+from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 from wellkept.store.sqlite.tally import Tally, holds, mark
+from wellkept.store.sqlite.traces import Traces
 from wellkept.store.sqlite.vectors import Matrices, Vectors
 
 T = TypeVar("T")
@@ -34,33 +41,26 @@ class SqliteTables:
         self._matrices = matrices
         self._tally = tally
 
-    @cached_property
-    def sessions(self) -> Sessions:
-        return Sessions(self._db)
-
-    @cached_property
-    def events(self) -> Events:
-        return Events(self._db, self._tally)
-
-    @cached_property
-    def profiles(self) -> Profiles:
-        return Profiles(self._db)
-
-    @cached_property
-    def jobs(self) -> Jobs:
-        return Jobs(self._db)
-
-    @cached_property
-    def summaries(self) -> Summaries:
-        return Summaries(self._db)
-
-    @cached_property
-    def vectors(self) -> Vectors:
-        return Vectors(self._db, self._matrices)
+    sessions = cached_property(lambda self: Sessions(self._db))
+    events = cached_property(lambda self: Events(self._db, self._tally))
+    profiles = cached_property(lambda self: Profiles(self._db))
+    jobs = cached_property(lambda self: Jobs(self._db))
+    summaries = cached_property(lambda self: Summaries(self._db))
+    traces = cached_property(lambda self: Traces(self._db))
+    vectors = cached_property(lambda self: Vectors(self._db, self._matrices))
+    facts = cached_property(lambda self: Facts(self._db))
+    doubts = cached_property(lambda self: Doubts(self._db))
+    erasures = cached_property(lambda self: Erasures(self._db))
+    api_keys = cached_property(lambda self: ApiKeys(self._db))
+    replies = cached_property(lambda self: Replies(self._db))
 
     @cached_property
     def corpora(self) -> Mapping[str, Corpus]:
-        return {"event": EventCorpus(self._db), "summary": SummaryCorpus(self._db)}
+        return {
+            "event": EventCorpus(self._db),
+            "fact": FactCorpus(self._db),
+            "summary": SummaryCorpus(self._db),
+        }
 
 
 class SqliteStore:
@@ -108,6 +108,10 @@ class SqliteStore:
     def doctor(self, *, repair: bool = False) -> Report:
         """See ``store.health.Maintained``."""
         return examine(self._connections, repair=repair)
+
+    def scrub(self, texts: Sequence[str]) -> int:
+        """See ``store.protocol.Store``."""
+        return scrub(self._connections, texts)
 
     def close(self) -> None:
         self._connections.close()
