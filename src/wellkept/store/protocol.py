@@ -461,8 +461,14 @@ class Change(Record):
 class Facts(Protocol):
     """What is kept about a user across sessions, and the log of its changes."""
 
-    def all(self, scope: Scope, *, states: Sequence[FactState] = ("active",), after: int = 0, limit: int | None = None
-            ) -> list[Fact]:
+    def all(
+        self,
+        scope: Scope,
+        *,
+        states: Sequence[FactState] = ("active",),
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Fact]:
         """Facts in the order they were made; those with a key above ``after``, at most ``limit``."""
 
     def get(self, scope: Scope, id: str) -> Fact | None:
@@ -489,8 +495,15 @@ class Facts(Protocol):
     def use(self, scope: Scope, keys: Sequence[int], *, at: int) -> None:
         """Count a delivery of each."""
 
-    def changes(self, scope: Scope, *, after: int = 0, fact: str | None = None, operation: int | None = None,
-                newest: int | None = None) -> list[Change]:
+    def changes(
+        self,
+        scope: Scope,
+        *,
+        after: int = 0,
+        fact: str | None = None,
+        operation: int | None = None,
+        newest: int | None = None,
+    ) -> list[Change]:
         """Changes in order, with what was before and after; the last ``newest`` of them."""
 
     def change(self, scope: Scope, id: int) -> Change | None:
@@ -551,8 +564,16 @@ class Doubts(Protocol):
 class FactWriter(Protocol):
     """One operation on the facts of a scope. Index rows, log and anchor are kept up with each change."""
 
-    def add(self, claim: Claim, *, action: str = "store", sources: Sequence[tuple[SessionRef, int]] = (),
-            valid_from: int | None = None, valid_to: int | None = None, metadata: Mapping[str, Any] | None = None) -> Fact:
+    def add(
+        self,
+        claim: Claim,
+        *,
+        action: str = "store",
+        sources: Sequence[tuple[SessionRef, int]] = (),
+        valid_from: int | None = None,
+        valid_to: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Fact:
         """A new active fact."""
 
     def put(self, fact: Fact, action: str) -> Fact:
@@ -592,6 +613,8 @@ class Erasures(Protocol):
 
     def receipts(self, scope: Scope) -> list[tuple[int, int, dict[str, Any]]]:
         """Number, time (ms) and receipt of each erasure, oldest first."""
+
+
 KeyRole: TypeAlias = Literal["reader", "writer", "admin"]
 
 

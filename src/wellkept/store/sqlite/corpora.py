@@ -157,7 +157,13 @@ class FactCorpus:
 def _fact_hit(fact: Fact) -> Hit:
     session = fact.sources[0].rpartition(":")[0] if fact.sources else None
     return Hit(
-        id=fact.id, session_id=session, text=fact.text, ts=fact.changed_at, role="user", speaker=None, events=fact.sources
+        id=fact.id,
+        session_id=session,
+        text=fact.text,
+        ts=fact.changed_at,
+        role="user",
+        speaker=None,
+        events=fact.sources,
     )
 
 

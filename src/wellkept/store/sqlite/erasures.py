@@ -141,7 +141,9 @@ class Erasures:
     def _tables(self) -> Iterator[tuple[str, str]]:
         """Every table with rows of a scope or of a scope's sessions, and the condition that finds them."""
         for table in [str(name) for (name,) in self._db.execute(TABLES)]:
-            columns = [name for (name,) in self._db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+            columns = [
+                name for (name,) in self._db.execute("SELECT name FROM pragma_table_info(?)", (table,))
+            ]
             if table == "scopes":
                 yield table, "key = ?"
             elif "scope" in columns:
@@ -164,4 +166,6 @@ class Erasures:
 def _holds(value: Any, texts: Sequence[str]) -> bool:
     if not isinstance(value, str) or not value:
         return False
-    return any(text in value for text in texts) or any(json.dumps(text)[1:-1] in value for text in texts if "\\" in value)
+    return any(text in value for text in texts) or any(
+        json.dumps(text)[1:-1] in value for text in texts if "\\" in value
+    )

@@ -113,7 +113,12 @@ class Facts:
         self._db = connection
 
     def all(
-        self, scope: Scope, *, states: Sequence[FactState] = ("active",), after: int = 0, limit: int | None = None
+        self,
+        scope: Scope,
+        *,
+        states: Sequence[FactState] = ("active",),
+        after: int = 0,
+        limit: int | None = None,
     ) -> list[Fact]:
         owner = scope_key(self._db, scope)
         most = -1 if limit is None else limit

@@ -57,7 +57,9 @@ def _pieces(texts: Sequence[str]) -> Iterator[bytes]:
                     yield piece
 
 
-def _unexplained(connections: Connections, connection: apsw.Connection, pieces: Sequence[bytes]) -> list[bytes]:
+def _unexplained(
+    connections: Connections, connection: apsw.Connection, pieces: Sequence[bytes]
+) -> list[bytes]:
     found = _in_files(connections.path, pieces)
     return [piece for piece in found if not _in_rows(connection, piece.decode())]
 
