@@ -14,6 +14,7 @@ from wellkept.policy.terms import event_terms
 from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
+from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
@@ -27,6 +28,7 @@ NOTES = """
     ) WHERE version = newest
     UNION ALL SELECT l.key, 1, s.scope, l.text FROM ledger l JOIN sessions s ON s.key = l.session ORDER BY 1, 2
 """
+FACTS = f"{SELECT_FACT}, f.scope {FROM_FACTS} ORDER BY f.key"
 POSTINGS = "SELECT doc, sum(term_sum(term)) FROM {name}_postings GROUP BY doc ORDER BY doc"
 CLEAR_INDEX = "INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
 SET_TERMS = "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?"
@@ -68,11 +70,24 @@ def _notes(connection: apsw.Connection) -> Iterator[Document]:
         yield note_key(key, bool(in_ledger)), scope, index_tokens(text)
 
 
+def _facts(connection: apsw.Connection) -> Iterator[Document]:
+    for *row, scope in connection.execute(FACTS):
+        fact = read_fact(row)
+        yield fact.key, int(scope), indexed_terms(fact)
+
+
 #: What each text index holds: key, scope and terms of its documents, in order of the key.
 DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
     "event": _events,
+    "fact": _facts,
     "summary": _notes,
 }
+
+
+def _present(connection: apsw.Connection) -> list[str]:
+    """The indexes that a file has; one of an older version may lack some."""
+    known = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return [name for name in DOCUMENTS if f"{name}_terms" in known]
 
 
 def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
@@ -80,7 +95,7 @@ def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
     yield from _references(connection)
     yield from _counts(connection)
     connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
-    for name in DOCUMENTS:
+    for name in _present(connection):
         yield from _index(connection, name)
 
 
@@ -130,10 +145,10 @@ def _sum(*terms: Any) -> int:
 def rebuild(connection: apsw.Connection) -> None:
     """Make what is derived from the events anew, inside a write transaction."""
     _adopt(connection)
-    for name, documents in DOCUMENTS.items():
+    for name in _present(connection):
         connection.execute(CLEAR_INDEX.format(name=name))
         index = Terms(connection, name)
-        for key, scope, terms in documents(connection):
+        for key, scope, terms in DOCUMENTS[name](connection):
             if terms:
                 index.add(scope, key, terms)
             if name == "event":
