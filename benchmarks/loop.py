@@ -342,9 +342,8 @@ def writing_results(folder: Path, fast: Path, quick: bool) -> list[Result]:
         lone = append(folder, "full", rounds=rounds, times=times)
     with progress("append, software alone"):
         soft = append(fast, "normal", rounds=rounds, times=5 * times)
-    with progress("append, without the text index"):
-        with tempfile.TemporaryDirectory(dir=fast) as apart:
-            bare = append_without_index(Path(apart), rounds=rounds, times=5 * times)
+    with progress("append, without the text index"), tempfile.TemporaryDirectory(dir=fast) as apart:
+        bare = append_without_index(Path(apart), rounds=rounds, times=5 * times)
     return [
         against("append, one writer, `full`", *lone, "≤ 1.5 ×"),
         against("append, software alone", *soft, "≤ 6 ×, terms apart"),
