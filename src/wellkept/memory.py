@@ -7,22 +7,26 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any
 
+from wellkept.apikeys import KeyRing
 from wellkept.core import Core, system_clock
 from wellkept.embedding import EMBED, embed, remake
-from wellkept.errors import InvalidInput, NotFound, Unsupported
+from wellkept.errors import NotFound, Unsupported
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.checks import check_limit, check_text, plain_metadata
+from wellkept.policy.checks import check_limit, check_name, check_text, plain_metadata
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Policy, Scope, SessionInfo
+from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader
+from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
+from wellkept.trace import TraceList
+from wellkept.tracing import Tracer
 
-MAX_NAME = 512
 HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize, EMBED: embed}
 
 
@@ -37,6 +41,8 @@ class Memory:
         policy: how it behaves.
         clock: tells the time; the machine's clock if not given.
         worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
+        trace_file: a file that gets the trace of each context as a line of JSON, whatever ``policy.debug_trace``
+            says. It is yours: erasure does not reach into it.
 
     Raises:
         InvalidInput: the path is a folder or another program's database.
@@ -53,18 +59,21 @@ class Memory:
         policy: Policy | None = None,
         clock: Clock | None = None,
         worker: bool = True,
+        trace_file: str | None = None,
     ) -> None:
         policy = policy or Policy()
+        opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
-            store=open_store(store, policy),
+            store=opened,
             policy=policy,
             tokenizer=tokenizer or estimate,
+            tracer=Tracer(opened, keep=policy.debug_trace, path=trace_file),
             clock=clock or system_clock,
             model=model,
             embedder=embedder,
             notify=self._notify,
         )
-        self._runner = Runner(self._core, HANDLERS)
+        self._runner = Runner(self._core, HANDLERS, beside=self._core.tracer.flush)
         self._worker = worker
         if worker:
             self._runner.wake_if_due()
@@ -81,6 +90,7 @@ class Memory:
         """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
         store."""
         self._runner.stop()
+        self._core.tracer.flush()
         self._core.store.close()
 
     def _notify(self) -> None:
@@ -88,7 +98,7 @@ class Memory:
             self._runner.notify()
 
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread; how many jobs were run."""
+        """Do the background work that is due now, in this thread, and write traces; how many jobs were run."""
         return self._runner.run_due(limit)
 
     @property
@@ -96,10 +106,26 @@ class Memory:
         """What background work there is, with retry and cancel."""
         return JobList(self._core, self._notify)
 
+    @property
+    def trace_losses(self) -> dict[str, int]:
+        """Traces that could not be written since this memory was opened, counted by reason; empty when none
+        was lost."""
+        return dict(self._core.tracer.losses)
+
     def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
         """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
         "2026-03-01"."""
         return self._core.store.read(lambda tables: tables.jobs.spend(namespace, since=since))
+
+    @property
+    def keys(self) -> KeyRing:
+        """Who may use this memory over the network."""
+        return KeyRing(self._core)
+
+    @property
+    def replies(self) -> ReplyLog:
+        """Answers kept for requests that may come twice."""
+        return ReplyLog(self._core)
 
     @property
     def policy(self) -> Policy:
@@ -128,7 +154,7 @@ class Memory:
         """
         scope = _scope(namespace, user)
         if session_id is not None:
-            _check_name("session_id", session_id)
+            check_name("session_id", session_id)
             found = self._core.store.read(lambda tables: tables.sessions.find(scope, session_id))
             if found is not None:
                 return Session(self._core, found)
@@ -137,7 +163,7 @@ class Memory:
                     f"No session {session_id!r} for this user. Leave session_id out to start a new one."
                 )
         if prefix:
-            _check_name("prefix", prefix)
+            check_name("prefix", prefix)
         check_text("title", title)
         id = session_id or new_id(prefix)
         kept, at = plain_metadata(metadata), self._core.now()
@@ -156,6 +182,31 @@ class Memory:
     def read_only(self) -> MemoryReader:
         """This memory without any way to write to it (incognito)."""
         return MemoryReader(self._core)
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        """Write a consistent copy of the store to the file at ``path``, whole or not at all, while it is in use.
+
+        ``progress`` is called with how much of how much is done. The copy is a store of its own: Memory(path).
+
+        Raises:
+            InvalidInput: the path is a folder, this store itself or a database in use.
+            StoreFull, StoreError, StoreCorrupt: there is no room, no such folder, or nothing sound to copy.
+            Unsupported: this kind of store has its own tools for backups.
+        """
+        self._maintained().backup(path, progress)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """What is wrong with the store; with ``repair`` it is put right where it can be.
+
+        For a file that cannot be opened any more there is ``wellkept.store.sqlite.maintenance.doctor(path)``.
+        """
+        return self._maintained().doctor(repair=repair)
+
+    def _maintained(self) -> Maintained:
+        store = self._core.store
+        if not isinstance(store, Maintained):
+            raise Unsupported("This kind of store is backed up and checked with its own tools.")
+        return store
 
     def scopes(self, namespace: str | None = None) -> list[Scope]:
         """Every user that the store knows, or those of one namespace; for administration."""
@@ -178,6 +229,11 @@ class UserReader:
     def profile(self) -> ProfileReader:
         """The profile documents: soul, identity, user."""
         return ProfileReader(self._core, self._scope)
+
+    @property
+    def traces(self) -> TraceList:
+        """How this user's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        return TraceList(self._core, self._scope)
 
     def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
         """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
@@ -265,31 +321,25 @@ class MemoryReader:
 
 
 def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
-    _check_name("session_id", session_id)
+    check_name("session_id", session_id)
     found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
     if found is None:
         raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
     return found
 
 
-def open_store(location: str, policy: Policy) -> Store:
+def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
     """The store that ``location`` names."""
     scheme, separator, _ = location.partition(":")
     if separator and scheme in ("postgresql", "postgres"):
         raise Unsupported("PostgreSQL is not supported yet. Use the path of a SQLite file.")
     from wellkept.store.sqlite import SqliteStore
+    from wellkept.store.sqlite.tally import tally
 
-    return SqliteStore(location, durability=policy.durability)
+    return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 
 def _scope(namespace: str, user: str) -> Scope:
-    _check_name("namespace", namespace)
-    _check_name("user", user)
+    check_name("namespace", namespace)
+    check_name("user", user)
     return Scope(namespace, user)
-
-
-def _check_name(what: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
-        raise InvalidInput(f"The {what} is {value!r:.80}; it must be text of 1 to {MAX_NAME} characters.")
-    if any(not character.isprintable() for character in value):
-        raise InvalidInput(f"The {what} {value!r:.80} holds control characters or broken text.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt
+from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.migrations import MIGRATIONS
 
@@ -18,6 +19,8 @@ QUICK_CHECK_BYTES = 32 << 20
 def prepare(connections: Connections) -> None:
     """Check that the file is ours and sound, and bring it up to date.
 
+    A file that holds data is copied beside itself before it is changed: ``chat.db.before-facts.….bak``.
+
     Raises InvalidInput for a folder or another program's database, SchemaTooNew for a file of a newer
     version (untouched), StoreCorrupt for damage.
     """
@@ -25,19 +28,41 @@ def prepare(connections: Connections) -> None:
         raise InvalidInput(
             f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db"
         )
+    if not connections.in_memory:
+        _check_header(Path(connections.path))
     connection = connections.raw()
     try:
         with typed_errors(connections.path):
-            if _is_new(connection, connections.path):
+            new = _is_new(connection, connections.path)
+            if new:
                 pending = [name for name, _ in MIGRATIONS]
             else:
                 _check(connection, connections.path)
                 pending = _pending(connection, connections.path)
             if pending and not connections.read_only:
+                if not new:
+                    backup(connections, f"{connections.path}.before-{pending[0]}.{time.time_ns()}.bak")
                 connections.configure(connection)
                 _migrate(connection)
     finally:
         connection.close()
+
+
+def _check_header(path: Path) -> None:
+    """SQLite takes a file of a few bytes for an empty one and would write over it."""
+    if path.is_file() and path.stat().st_size > 0:
+        with path.open("rb") as file:
+            if file.read(16) != b"SQLite format 3\0":
+                raise StoreCorrupt(
+                    f"{path} is no wellkept store, or its beginning is damaged. It was not changed."
+                )
+
+
+def check_ours(connection: apsw.Connection, path: str) -> None:
+    """Raise unless the file is a store of this version or of an older one, changing nothing."""
+    if _is_new(connection, path):
+        raise StoreCorrupt(f"{path} is empty: there is nothing of a store in it.")
+    _pending(connection, path)
 
 
 def _is_new(connection: apsw.Connection, path: str) -> bool:

@@ -12,6 +12,7 @@ from wellkept.errors import Conflict
 from wellkept.records import Scope, SessionInfo, utc
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.traces import remove_traces
 
 FIND_SCOPE = "SELECT key FROM scopes WHERE namespace = ? AND user = ?"
 ADD_SCOPE = "INSERT INTO scopes (namespace, user) VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -36,6 +37,8 @@ DELETE = "DELETE FROM sessions WHERE key = ? AND scope = ?"
 DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ?"
 DELETE_JOBS = "DELETE FROM jobs WHERE session = ?"
 DELETE_SUMMARIES = "DELETE FROM summaries WHERE session = ?"
+DELETE_SOURCES = "DELETE FROM fact_sources WHERE event BETWEEN ? AND ?"
+DELETE_ANCHOR = "DELETE FROM fact_anchors WHERE scope = ? AND session = ?"
 DELETE_LEDGER = "DELETE FROM ledger WHERE session = ?"
 
 
@@ -106,8 +109,11 @@ class Sessions:
         removed = {"sessions": 0}
         if self.info(ref) is None:
             return removed
+        removed["traces"] = remove_traces(self._db, ref)
         for table, statement, values in (
             ("events", DELETE_EVENTS, (first, first | MAX_SEQ)),
+            ("fact_sources", DELETE_SOURCES, (first, first | MAX_SEQ)),
+            ("fact_anchors", DELETE_ANCHOR, (ref.scope_key, ref.key)),
             ("jobs", DELETE_JOBS, (ref.key,)),
             ("summaries", DELETE_SUMMARIES, (ref.key,)),
             ("ledger", DELETE_LEDGER, (ref.key,)),
