@@ -303,6 +303,11 @@ class Session(journal.Journal):
                 return line.offset
         return end
 
+    def _sizes(self):
+        sizes = super()._sizes()
+        sizes.append(self.disk.size(self.index))
+        return sizes
+
     def _begin(self):
         super()._begin()
         self.disk.remove(self.index)
