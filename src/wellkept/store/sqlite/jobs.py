@@ -16,6 +16,8 @@ ADD = """
     INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?,
     'ready', ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
 """
+# Asked before, because an insertion that comes to nothing costs many times as much.
+WAITS = "SELECT 1 FROM jobs WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ?"
 # A running job's run_at is the end of its lease: one that died is due again without anybody looking for it.
 CLAIM = """
     UPDATE jobs SET state = 'running', attempts = attempts + 1, run_at = ?2 WHERE key = (
@@ -86,6 +88,8 @@ class Jobs:
         once: str | None = None,
     ) -> int | None:
         owner = ref.scope_key if ref else ensure_scope(self._db, scope)
+        if once is not None and self._db.execute(WAITS, (owner, kind, once)).get:
+            return None
         values = (owner, ref.key if ref else None, kind, dump(payload) or "{}", at, at, once)
         key: int | None = self._db.execute(ADD, values).get
         return key
