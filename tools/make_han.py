@@ -32,7 +32,7 @@ def simplified() -> dict[int, int]:
 _PAIRS = """
 '''
 
-# Forms that are written in Taiwan and Hong Kong where the mainland writes another character that exists there as well.
+# Written in Taiwan and Hong Kong where the mainland writes a character that exists there as well.
 USED_ALIKE = {"著": "着", "妳": "你", "牠": "它"}
 
 

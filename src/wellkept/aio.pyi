@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from wellkept.context import Context
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, Policy, Role, Scope, SessionInfo
 from wellkept.store.protocol import Job, JobState
 
@@ -27,6 +28,7 @@ class AsyncUserReader(Proxy):
     @property
     def profile(self) -> AsyncProfileReader: ...
     async def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]: ...
+    async def search(self, query: str, *, limit: int | None = None, kinds: Sequence[str] | None = None, session_id: str | None = None, since: datetime | None = None, until: datetime | None = None, now: datetime | None = None, filters: Mapping[str, Any] | None = None, threshold: float | None = None, explain: bool = False) -> list[Result]: ...
 
 class AsyncProfileReader(Proxy):
     async def get(self, name: str) -> Document: ...
@@ -69,6 +71,7 @@ class AsyncSession(AsyncSessionReader):
 class AsyncUserMemory(AsyncUserReader):
     @property
     def profile(self) -> AsyncProfile: ...
+    async def reembed(self) -> int: ...
 
 class AsyncProfile(AsyncProfileReader):
     async def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document: ...

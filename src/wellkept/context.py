@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
+from wellkept.facts.show import FactTiers, fact_tiers
 from wellkept.policy.assemble import (
+    LEAST_TOKENS,
+    MESSAGE_TOKENS,
+    NOTE,
     Candidate,
     Item,
     Section,
     SystemText,
+    clip,
+    event_tokens,
     system_text,
     window,
+    window_candidates,
 )
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
-from wellkept.records import Event, Record, SessionInfo, Summary, text_of
+from wellkept.recall import Result, recall, search_of
+from wellkept.records import Event, Record, Scope, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
 
 BRIDGE_EVENTS = 40
+LEAST_RELEVANCE = 0.25
+RECALLED_TOKENS = 120
 BRIDGE_TITLE = "earlier messages of this conversation, shortened"
 
 
@@ -37,7 +48,9 @@ class Context(Record):
         events: the window, oldest first, made valid for both providers.
         tokens: what system text and messages take, never above the budget.
         parts: tokens by tier.
-        changes: what background work changed since the last context.
+        changes: what background work changed in the user's facts since the last context of this session handle, to be shown
+            to the user; nothing waits for it.
+        change: number of the newest change of the facts that it knows of.
         trace: each candidate with its tokens, kept or dropped and why.
     """
 
@@ -47,6 +60,7 @@ class Context(Record):
     tokens: int
     parts: Mapping[str, int]
     changes: tuple[str, ...] = ()
+    change: int = 0
     trace: tuple[Candidate, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -90,12 +104,16 @@ class _Tiers:
     sections: list[Section]
     uncovered: list[Event]
     total: int
+    facts: FactTiers
 
 
 def build(
-    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None
-) -> Context:
+    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None,
+    seen: int | None = None,
+) -> Context:  # fmt: skip
     """The context of a session now, or as it was when ``upto`` was its newest seq.
+
+    ``seen``: number of the last change of the facts that the caller knows of.
 
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
     BudgetExceeded when the newest user message does not fit.
@@ -104,23 +122,51 @@ def build(
     if not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto))
-    return _assemble(core, tiers, room)
+    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto, seen))
+    recalled = _recalled(core, ref.scope, tiers, query) if query and query.strip() else []
+    try:
+        return _assemble(core, tiers, room, recalled)
+    except BudgetExceeded as error:
+        raise _exceeded(core, budget, room + error.missing) from None
 
 
-def _read(core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | None) -> _Tiers:
+def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
+    """The error in terms of the budget, which an estimate does not use to the full."""
+    enough = budget
+    while core.room(enough) < needed and core.policy.budget_margin < 1:
+        enough += needed - core.room(enough)
+    missing = max(1, enough - budget)
+    return BudgetExceeded(
+        f"A budget of {budget} tokens has no room for the newest user message. "
+        f"Raise it by {missing} tokens or more.",
+        missing=missing,
+    )
+
+
+def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str) -> list[Result]:
+    """What recall finds for the query, as of the newest event that the context knows."""
+    last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last)
+    return recall(core, scope, search)
+
+
+def _read(
+    core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | None, seen: int | None
+) -> _Tiers:
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
     summaries = tables.summaries.current(ref, upto)
     covered = max((summary.covers_to for summary in summaries), default=0)
-    sections = [_profile(core, tables, ref), _summary(core, summaries)]
+    moment = tables.events.get(ref, upto) if upto is not None else None
+    facts = fact_tiers(core, tables, ref, room, seen, moment.ts if moment else None)
+    sections = [_profile(core, tables, ref), facts.stable, _summary(core, summaries), facts.news]
     later = 0
     if upto is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=upto))
     before = None if upto is None else upto + 1
     uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered))[::-1]
-    return _Tiers(info, sections, uncovered, info.tokens - later)
+    return _Tiers(info, sections, uncovered, info.tokens - later, facts)
 
 
 def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]:
@@ -157,10 +203,14 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
     )
 
 
-def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
+def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
-    shown, tokens, seen = _window(core, tiers, room, room - stable.tokens)
-    sections = [*tiers.sections, *_bridge(core, tiers, shown)]
+    note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
+    left = room - stable.tokens
+    if left < _least(tiers.uncovered):
+        left = room  # the newest user message goes before everything else
+    shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
+    sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
     system = _fitting(sections, room, room - tokens, core)
     parts = dict(system.parts)
     if tokens:
@@ -171,27 +221,65 @@ def _assemble(core: Core, tiers: _Tiers, room: int) -> Context:
         events=tuple(shown),
         tokens=system.tokens + tokens,
         parts=parts,
+        changes=tiers.facts.changes,
+        change=tiers.facts.newest,
         trace=(*system.candidates, *seen),
     )
 
 
-def _window(
-    core: Core, tiers: _Tiers, room: int, left: int
-) -> tuple[list[Event], int, tuple[Candidate, ...]]:
+_Shown: TypeAlias = tuple[list[Event], int, tuple[Candidate, ...]]
+
+
+def _window(core: Core, tiers: _Tiers, left: int, aside: int) -> _Shown:
     """The events to show, repaired for the providers, their tokens, and what became of the others.
 
     The room of what changes with the request is set aside whether it is used or not, because the window must
     not move with it; only a newest turn that needs it takes it.
     """
-    aside = int(room * core.policy.recall_share)
-    allowed = most = left - aside if _newest_turn(tiers.uncovered) <= left - aside else left
-    while True:
-        chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
-        shown = repair(chosen.events)
+    most = left - aside if _newest_turn(tiers.uncovered) <= left - aside else left
+    return _turns(core, tiers, most) or _question(core, tiers, left)
+
+
+def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
+    """The newest turns; None when what repairing adds leaves room for no more than the newest user message."""
+    allowed = most
+    while allowed > 0:
+        try:
+            chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
+        except BudgetExceeded:
+            return None
+        shown = _repaired(core, chosen.events)
         tokens = sum(event.tokens for event in shown)
         if tokens <= most:
             return shown, tokens, chosen.candidates
         allowed -= tokens - most
+    return None
+
+
+def _question(core: Core, tiers: _Tiers, most: int) -> _Shown:
+    """The newest user message alone."""
+    asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
+    chosen = window(asked, asked[0].tokens if asked else 0, most, core.tokenizer)
+    shown = _repaired(core, chosen.events)
+    others = [event for event in tiers.uncovered if event not in asked]
+    seen = (*window_candidates(others, frozenset(), ""), *chosen.candidates)
+    return shown, sum(event.tokens for event in shown), seen
+
+
+def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
+    """``events`` made valid for both providers; what that changed is counted again."""
+    stored = set(map(id, events))
+    return [
+        event
+        if id(event) in stored
+        else replace(event, tokens=event_tokens(event.content, event.speaker, core.tokenizer))
+        for event in repair(events)
+    ]
+
+
+def _least(events: Sequence[Event]) -> int:
+    """Tokens that the newest user message needs at least."""
+    return next((min(event.tokens, LEAST_TOKENS) for event in reversed(events) if event.role == "user"), 0)
 
 
 def _newest_turn(events: Sequence[Event]) -> int:
@@ -228,6 +316,26 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     ]
 
 
+def _recall(core: Core, recalled: Sequence[Result], shown: Sequence[Event]) -> list[Section]:
+    """What was recalled and does not stand in the window anyway."""
+    ids = {event.id for event in shown}
+    items = [
+        Item(it.id, _recalled_line(core, it), rank=rank, score=it.score)
+        for rank, it in enumerate(recalled)
+        if not ids.issuperset(it.events)
+    ]
+    if not items:
+        return []
+    attributes = {"source": "found for this message in earlier conversations"}
+    share = core.policy.recall_share
+    return [Section(tier="recall", items=items, share=share, stable=False, attributes=attributes)]
+
+
+def _recalled_line(core: Core, result: Result) -> str:
+    day = result.ts.astimezone(core.zone).date().isoformat()
+    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.tokenizer)}"
+
+
 def entry(core: Core, event: Event) -> Entry:
     """An event as the summarisers read it: who, when (in the users' zone) and what."""
     when = event.ts.astimezone(core.zone)
@@ -237,8 +345,19 @@ def entry(core: Core, event: Event) -> Entry:
 def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> SystemText:
     """The system text inside ``left`` tokens; what stands last gives way first."""
     chosen = list(sections)
+    dropped: list[Candidate] = []
     while True:
         system = system_text(chosen, room, core.tokenizer)
         if system.tokens <= left or not chosen:
-            return system
-        chosen.pop()
+            return replace(system, candidates=(*system.candidates, *dropped))
+        gone = chosen.pop()
+        dropped += [
+            Candidate(
+                tier=gone.tier,
+                id=item.id,
+                tokens=core.tokenizer(item.text),
+                kept=False,
+                reason="gave way to the conversation",
+            )
+            for item in gone.items
+        ]

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 from wellkept import context as contexts
 from wellkept.context import Context
 from wellkept.core import Core
+from wellkept.embedding import want_events
 from wellkept.errors import NotFound
+from wellkept.facts.extract import put as put_extraction
 from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
 from wellkept.policy.content import dumps
@@ -30,6 +32,7 @@ class SessionReader:
     def __init__(self, core: Core, ref: SessionRef) -> None:
         self._core = core
         self._ref = ref
+        self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
 
     @property
     def id(self) -> str:
@@ -104,7 +107,10 @@ class SessionReader:
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
-        return contexts.build(self._core, self._ref, query=query, budget=budget, upto=self._seq_at(as_of))
+        upto, seen = self._seq_at(as_of), self._seen if as_of is None else None
+        context = contexts.build(self._core, self._ref, query=query, budget=budget, upto=upto, seen=seen)
+        self._seen = max(self._seen, context.change)
+        return context
 
     def _seq_at(self, as_of: datetime | int | None) -> int | None:
         if as_of is None or isinstance(as_of, int):
@@ -196,7 +202,10 @@ class Session(SessionReader):
         """The events, and in the same transaction the jobs that they cause."""
         stored = tables.events.append(self._ref, events, at=now)
         turned = any(event.role == "user" for event in events)
-        return stored, turned and put_if_due(tables, self._ref, self._core.policy, now)
+        due = turned and put_if_due(tables, self._ref, self._core.policy, now)
+        due = put_extraction(tables, self._ref, self._core, stored, now) or due
+        wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
+        return stored, want_events(self._core, tables, self._ref, wanted, now) or due
 
     def pop_turn(self) -> list[Event]:
         """Take the last turn (the newest user message and all after it) away for good; what was taken,

@@ -1,8 +1,8 @@
 """Compaction: what a session that grew too long keeps, and how it goes on when keeping is not enough.
 
-First the firmware's own rules: all user and final records, the tool records of the newest completed tool turn, and
-all of an unfinished last turn. Where that is still too much the firmware blocks the session for ever; here the oldest
-turns fold into a summary, and last of all the long texts of tool records are clipped.
+First the firmware's own rules: all user and final records, the tool records of the newest completed tool
+turn, and all of an unfinished last turn. Where that is still too much the firmware blocks the session for
+ever; here the oldest turns fold into a summary, and last of all the long texts of tool records are clipped.
 """
 
 import json
@@ -24,13 +24,18 @@ def compact(session, limit=LIMIT, kept_tool_turns=KEPT_TOOL_TURNS):
     """Reduce ``session`` to at most ``limit`` bytes. A cut at any moment leaves the old state or the new one.
 
     Returns:
-        A dict: how many records were ``kept``, ``dropped`` and ``clipped``, how many turns ``folded`` into the summary.
+        A dict: the records ``kept``, ``dropped`` and ``clipped``, the turns ``folded`` into the summary.
 
     Raises:
         NotFound: there is no such session.
     """
     if session.size() < 0:
         raise NotFound("no such session")
+    findings = []
+    for _ in session.lines(0, findings):
+        pass
+    if findings:
+        session.repair()
     plan = Plan(session, limit, kept_tool_turns)
     session.rewrite(plan.records())
     session.disk.remove(session.blocked)
@@ -121,14 +126,11 @@ class Plan:
 
     def _remaining(self):
         """Yield (number, line) of what is kept and not folded."""
-        number = 0
-        for line in self._session.lines():
-            if number >= self._start:
-                if self._keeps(number, line):
-                    yield number, line
-                else:
-                    self.dropped += 1
-            number += 1
+        for number, line in enumerate(self._session.lines()):
+            if number >= self._start and self._keeps(number, line):
+                yield number, line
+            elif number >= self._start:
+                self.dropped += 1
 
     def _fold(self, size, target):
         """Fold turns from the oldest on until ``size`` is down to ``target``; returns the size that remains.
@@ -142,18 +144,17 @@ class Plan:
             size -= turn.texts + (turn.tools if turn in self._kept_turns else 0)
             self._start = turn.end
             self.folded += 1
-        number = 0
-        for line in self._session.lines():
+        for number, line in enumerate(self._session.lines()):
             if number >= self._start:
                 break
             if line.type in (USER, FINAL):
                 quotes.take(line.type, self._session.text(line))
-            number += 1
         self._summary = quotes.lines()
         return size + len("\n".join(self._summary).encode()) if self._summary else size
 
     def _clip(self, limit):
-        """Clip tool records and answers; if that is not enough, leave out the oldest tool rounds of the last turn."""
+        """Clip tool records and answers; if that is not enough, leave out the oldest tool rounds that
+        remain."""
         self._clip_from = self._start
         sizes = []
         for number, line in self._remaining():

@@ -15,7 +15,7 @@ class Disk:
     """The file system.
 
     Args:
-        sync: False leaves the moment of writing to the system: quicker, and a power cut may lose the newest records.
+        sync: False leaves the moment of writing to the system; a power cut may then lose the newest records.
     """
 
     def __init__(self, sync=True):
@@ -49,7 +49,7 @@ class Disk:
             return file.read() if size < 0 else file.read(size)
 
     def append(self, path, data, sync=True):
-        """Add ``data`` at the end of the file, which is made where there is none; durable on return with ``sync``."""
+        """Add ``data`` at the end of the file, made where there is none; durable on return with ``sync``."""
         fresh = self.size(path) < 0
         writer = Writer(self, path, "ab", sync and self.sync)
         writer.write(data)

@@ -1,8 +1,9 @@
 """A journal: lines in a file, each vouched for by a claim in a sidecar.
 
-The lines are the truth. A claim (offset, length, CRC-32, type, format) says what a line was when it was written; it
-is found again by content, so lines that another program moved still count as whole. A line without a claim was
-written by the firmware and is judged by its shape. Only what is really damaged is left out.
+The lines are the truth. A claim (offset, length, CRC-32, type, format) says what a line was when it was
+written; it is found again by content, so lines that another program moved still count as whole. A line
+without a claim was written by the firmware and is judged by its shape. Only what is really damaged is left
+out.
 """
 
 import struct
@@ -85,9 +86,7 @@ class Journal:
         Raises:
             StorageFull: nothing of them counts as written.
         """
-        self._settle()
-        if not self._in_step():
-            self.repair()
+        self.ready()
         offset = self.size()
         if offset < 0:
             self._begin()
@@ -100,6 +99,19 @@ class Journal:
         self.disk.append(self.path, b"".join(lines))
         self.disk.append(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
         self._index(claims)
+
+    def ready(self):
+        """Before a write: finish a switch that was cut, repair what does not fit. True: lines may have
+        moved."""
+        self._settle()
+        if self._in_step():
+            return False
+        self.repair()
+        return True
+
+    def read(self, offset, size):
+        """``size`` bytes of the data from ``offset`` on."""
+        return self.disk.read(self._source(), offset, size)
 
     def scan(self, offset=0):
         """Yield every Line from ``offset`` on, damaged stretches included, in order and without gaps."""
@@ -144,9 +156,8 @@ class Journal:
             if line.state == DAMAGED:
                 self._set_aside(line)
         if self.size() >= 0:
-            self._switch(
-                ((line.type, line.format, line) for line in self.lines()), counts[HEALED] or counts[DAMAGED]
-            )
+            whole = ((line.type, line.format, line) for line in self.lines_by_scan())
+            self._switch(whole, counts[HEALED] or counts[DAMAGED])
         return counts
 
     def rewrite(self, records):
@@ -160,7 +171,7 @@ class Journal:
             self.disk.remove(path)
 
     def files(self):
-        """Every path that may belong to this journal; the data file comes last, so a cut leaves no orphans."""
+        """Every path that may belong to this journal, the data file last: a cut removal can be repeated."""
         return [self._new, self.sidecar + ".tmp", self.sidecar, self.damaged, self.path]
 
     def _source(self):
@@ -210,7 +221,7 @@ class Journal:
         """Add the claims to what else is derived from the lines; nothing here."""
 
     def _kind(self, value, offset, length):
-        """(type, format) of a line without a claim, judged by its shape; None when it cannot be one of ours."""
+        """(type, format) of a line without a claim, judged by its shape; None when it cannot be a record."""
         return (1, 0) if value.done else None
 
     def _judge(self, raw, claims):
@@ -280,7 +291,7 @@ class Journal:
         self.disk.append(self.damaged, b"\n")
 
     def _switch(self, records, data_changes):
-        """Write new files beside the old ones and put them in their place. Once the data is there, it counts."""
+        """Write new files beside the old ones and put them in their place. Once the data is, it counts."""
         data = self.disk.create(self._new) if data_changes else None
         derived = self._derived()
         offset = 0
@@ -306,7 +317,8 @@ class Journal:
         self.disk.replace(self.sidecar, self.sidecar + ".tmp")
 
     def _copy(self, source, data):
-        """Copy a Line or bytes to the writer ``data`` (if any); returns length and checksum with the newline."""
+        """Copy a Line or bytes to the writer ``data``, if any; returns length and checksum with the
+        newline."""
         if not isinstance(source, Line):
             source += b"\n"
             data.write(source)

@@ -27,16 +27,19 @@ class Statement:
     """What a text claims: ``core`` tokens without subject and filler, and what turns their meaning.
 
     Attributes:
+        normal: the normal text.
         turns: how many negations and dislikes it holds; an odd number makes it negative.
         stances: how many words of liking or disliking it holds.
         marks: the words of time, extent and exception, in order.
     """
 
     def __init__(self, text):
+        tokens = words.tokens(text)
+        self.normal = _join(tokens) or text.strip()
         self.core = []
         self.turns = self.stances = 0
         self.marks = []
-        for token in words.tokens(text):
+        for token in tokens:
             self._take(token)
 
     def _take(self, token):
@@ -77,14 +80,7 @@ def normal(text):
     Symbols that mean something stay: ``C++`` and ``C#`` stay apart, 五岁 becomes 5岁. A text of
     punctuation alone is returned stripped.
     """
-    pieces = []
-    last = ""
-    for token in words.tokens(text):
-        if last and not words.is_han(last) and not words.is_han(token.text[0]):
-            pieces.append(" ")
-        pieces.append(token.text)
-        last = token.text[-1]
-    return "".join(pieces) or text.strip()
+    return _join(words.tokens(text)) or text.strip()
 
 
 def fingerprint(text):
@@ -110,9 +106,13 @@ def relation(new, old):
         CONFLICT: both cannot hold (opposite polarity, or the same words around other numbers).
         DIFFERENT: all else, everything doubtful included.
     """
-    if normal(new) == normal(old):
+    return compare(Statement(new), Statement(old))
+
+
+def compare(a, b):
+    """``relation`` of two Statements, for one that is compared with many."""
+    if a.normal == b.normal:
         return SAME
-    a, b = Statement(new), Statement(old)
     if not a.core or not b.core or a.marks != b.marks or not _comparable(a, b):
         return DIFFERENT
     if a.negative != b.negative:
@@ -140,8 +140,9 @@ def target(new, olds, related):
         replaced.
     """
     best, index, tie = 0.0, None, False
+    new = Statement(new)
     for at, old in enumerate(olds):
-        fit = _fit(new, old, related[at])
+        fit = _fit(new, Statement(old), related[at])
         if fit > best:
             best, index, tie = fit, at, False
         elif fit and fit == best:
@@ -154,11 +155,10 @@ def score(uses, changed):
     return 3 * uses + changed // 3600
 
 
-def _fit(new, old, related):
-    verdict = relation(new, old)
+def _fit(a, b, related):
+    verdict = compare(a, b)
     if verdict in (CONFLICT, NARROWER):
         return 2.0
-    a, b = Statement(new), Statement(old)
     if verdict != DIFFERENT or not a.core or not b.core:
         return 0.0
     mine, theirs = a.key(), b.key()
@@ -167,6 +167,18 @@ def _fit(new, old, related):
     shared = len([word for word in mine if word in theirs])
     fit = 2.0 * shared / (len(mine) + len(theirs)) + (0.5 if related else 0.0)
     return fit if fit >= 0.5 else 0.0
+
+
+def _join(tokens):
+    """Token texts in a row, with a space only between two that are written with letters or figures."""
+    pieces = []
+    last = ""
+    for token in tokens:
+        if last and not words.is_han(last) and not words.is_han(token.text[0]):
+            pieces.append(" ")
+        pieces.append(token.text)
+        last = token.text[-1]
+    return "".join(pieces)
 
 
 def _comparable(a, b):

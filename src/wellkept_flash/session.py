@@ -1,7 +1,7 @@
 """A session: its data file, the firmware's CHDX index beside it, and the sidecar of checksums.
 
-The data file is the truth. The index is a cache for the firmware and for quick reading of the newest records; when
-it does not fit the data it is not believed, and the next write puts it right.
+The data file is the truth. The index is a cache for the firmware and for quick reading of the newest records;
+when it does not fit the data it is not believed, and the next write puts it right.
 """
 
 import json
@@ -19,7 +19,8 @@ _SAFE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 
 class Loaded:
-    """What a load gives: ``messages`` in order, and ``findings``, sentences on what was not as it should be."""
+    """What a load gives: ``messages`` in order and ``findings``, sentences on what was not as it should
+    be."""
 
     def __init__(self, messages, findings):
         self.messages = messages
@@ -75,7 +76,8 @@ class Session(journal.Journal):
         self.persist([(TOOL, self._raw(assistant)), (RESULT, self._raw(results))])
 
     def final(self, message=None, text=""):
-        """Append the final answer: the raw ``message`` of the backend, which is not cut, or else ``text``, which is."""
+        """Append the final answer: the backend's raw ``message``, which is not cut, or else ``text``, which
+        is."""
         line = self._message("assistant", text) if message is None else self._raw(message)
         self.persist([(FINAL, line)])
 
@@ -87,6 +89,22 @@ class Session(journal.Journal):
             note += "\n" + tool_summary
         self.final(text=note)
         return note
+
+    def encode(self, batch):
+        """(type, line) of each (type, raw message or None, text or None) of ``batch``, for ``persist``.
+
+        Raises:
+            InvalidInput: a record has neither a message nor a text, or a tool record has only a text.
+        """
+        lines = []
+        for kind, message, words in batch:
+            if message is not None:
+                lines.append((kind, self._raw(message)))
+            elif kind in (USER, FINAL) and words:
+                lines.append((kind, self._message("user" if kind == USER else "assistant", words)))
+            else:
+                raise InvalidInput("a record takes a raw message, or a text if it is a user or final record")
+        return lines
 
     def persist(self, batch):
         """Append a batch of (type, line) as it is, all or nothing.
@@ -121,7 +139,7 @@ class Session(journal.Journal):
         return Loaded(messages, findings)
 
     def lines(self, last=0, findings=None):
-        """Yield the whole lines (the newest ``last``, or all), by the index as far as it holds, else by scanning.
+        """Yield the whole lines (the newest ``last``, or all), by the index while it holds, then by scanning.
 
         What was not as it should be is appended to the list ``findings``.
         """
@@ -135,16 +153,15 @@ class Session(journal.Journal):
             else:
                 yield line
         if offset != max(0, self.size()):
-            findings.append(
-                "the index does not fit the data from byte %d on: read by scanning" % (0 if last else offset)
-            )
+            offset = 0 if last else offset
+            findings.append(f"the index does not fit the data from byte {offset} on: read by scanning")
             newest = []
-            for line in self._scanned(0 if last else offset, findings):
-                if not last:
-                    yield line
-                else:
+            for line in self._scanned(offset, findings):
+                if last:
                     newest = newest[-last + 1 :] if last > 1 else []
                     newest.append(line)
+                else:
+                    yield line
         yield from newest
 
     def findings(self):
@@ -274,7 +291,7 @@ def _pack(offset, length, crc, kind, style):
 
 
 def _messages(line, source, wanted):
-    """The messages of one record for the backend format ``wanted``; an empty list when it cannot take them."""
+    """The messages of one record for the backend format ``wanted``, none when it cannot take them."""
     found = json.loads(source)
     if wanted == line.format or UNKNOWN in (wanted, line.format) or line.type == USER:
         return found if line.type == RESULT and isinstance(found, list) else [found]

@@ -18,7 +18,7 @@ class Malformed(ValueError):
 
 
 class Shape:
-    """Fed with the bytes of a record, it finds the end of the JSON value and the kind of message on the way."""
+    """Fed with the bytes of a record, it finds the end of the JSON value and the kind of the message."""
 
     def __init__(self):
         self.role = ""

@@ -1,4 +1,5 @@
-"""Text for the flash files: clean UTF-8, the cut by code points, the name hash, and JSON in the firmware's style."""
+"""Text for the flash files: clean UTF-8, the cut by code points, the name hash, JSON in the firmware's
+style."""
 
 MAX_CUT = 4096
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -8,7 +9,8 @@ _MAX_DEPTH = 64
 
 
 def clean(data):
-    """``data`` (str or bytes) as bytes of strict UTF-8: whatever is no valid character is dropped, byte by byte."""
+    """``data`` (str or bytes) as bytes of strict UTF-8; what is no valid character is dropped, byte by
+    byte."""
     if isinstance(data, str):
         data = _encode(data)
     return data if _is_clean(data) else b"".join([data[at : at + size] for at, size in _characters(data)])
@@ -22,7 +24,8 @@ def decode(data):
 def cut(data, limit=MAX_CUT):
     """The first ``limit`` code points of ``data`` (str or bytes) as clean bytes, at most 16,384 bytes.
 
-    A character that would exceed the bytes is skipped and a shorter one after it may still fit, as in the firmware.
+    A character that would exceed the bytes is skipped; a shorter one after it may still fit, as in the
+    firmware.
     """
     data = clean(data)
     if len(data) <= min(limit, MAX_CUT):
@@ -155,7 +158,7 @@ def _size(data, at, end):
 
 
 def _escape(char):
-    return _ESCAPES.get(char) or (char if char >= " " else "\\u%04x" % ord(char))
+    return _ESCAPES.get(char) or (char if char >= " " else f"\\u{ord(char):04x}")
 
 
 def _number(value):
@@ -165,8 +168,8 @@ def _number(value):
         return str(int(value))
     if isinstance(value, int):
         return str(value)
-    short = "%1.15g" % value
-    return short if float(short) == value else "%1.17g" % value
+    short = f"{value:.15g}"
+    return short if float(short) == value else f"{value:.17g}"
 
 
 def _space(source, at):

@@ -131,7 +131,7 @@ def test_nothing_is_opened_before_the_first_item(tmp_path: Path) -> None:
         ('{"kind": "event", "session": "s1", "se', "cut off"),
         ('{"kind": "event" "session": 1}', "Expecting ',' delimiter at character 18"),
         ('{"kind": NaN}', "NaN is no JSON number"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deeply"),
         ("[1]", "a line must be an object"),
     ],
 )
@@ -219,7 +219,14 @@ def test_damaged_element_is_not_searched_to_the_end_of_the_file() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['[{"a": 1},\n {"b": 2}]', "[\n[1],\n[2]\n]", '{"a": 1}\n{"b": 2}\n', '{\n"a": [\n1]\n}', "[1]\n[2]\n"],
+    [
+        '[{"a": 1},\n {"b": 2}]',
+        "[\n[1],\n[2]\n]",
+        '{"a": 1}\n{"b": 2}\n',
+        '{\n"a": [\n1]\n}',
+        "[1]\n[2]\n",
+        '{"a": 1}\n42\n',
+    ],
 )
 def test_ways_of_writing_values(text: str) -> None:
     try:

@@ -203,6 +203,14 @@ def test_damaged_header_costs_only_itself() -> None:
     assert [type(item) for item in reread(SESSION + EVENT + END)] == [BadLine, SessionStart, Entry]
 
 
+def test_two_exports_in_one_file_are_told() -> None:
+    found = reread((HEADER + SESSION + EVENT + END) * 2)
+    assert any(
+        isinstance(item, BadLine) and item.line == 5 and "one export at a time" in item.reason
+        for item in found
+    )
+
+
 def test_missing_end_is_noted() -> None:
     assert isinstance(reread(HEADER + SESSION + EVENT)[-1], Note)
 

@@ -21,6 +21,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+class NotUnderstood(click.ClickException):
+    """A command line that makes no sense: one line on stderr, exit code 2."""
+
+    exit_code = 2
+
+
 class Commands(click.Group):
     """The group of all commands. Errors of ours end as one line on stderr and exit code 1."""
 
@@ -43,6 +49,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
+        except click.UsageError as error:
+            where = (error.ctx or ctx).command_path
+            raise NotUnderstood(f"{error.format_message()} See: {where} --help") from error
         except (WellkeptError, OSError) as error:
             raise click.ClickException(" ".join(str(error).split())) from error
 
@@ -60,4 +69,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    cli()
+    cli(prog_name="wellkept")

@@ -25,11 +25,12 @@ from wellkept.cli.clock import StoryClock
 from wellkept.cli.output import console
 from wellkept.context import Context
 from wellkept.memory import Memory
-from wellkept.records import Draft, Policy
+from wellkept.records import Draft, Policy, text_of
 from wellkept.session import Session
 
 NAMESPACE, USER = "demo", "linyue"
 ZONE = "Asia/Shanghai"
+BUDGET = 6000
 DATE = "6月28日"
 DATE_TURN = 3
 
@@ -90,7 +91,7 @@ def beginning(stage: Stage) -> None:
         "林悦 tells her assistant the day of the launch. So far all of it fits, word for word.",
     )
     context = stage.chat.get_context()
-    stage.show(render.context(context, stage.memory.policy.context_budget, stage.zone))
+    stage.show(render.context(context, BUDGET, stage.zone))
     stage.check(DATE in context.text, f"{DATE} is in what the model is given")
 
 
@@ -102,7 +103,7 @@ def tools(stage: Stage) -> None:
         "Calls and their results are kept as blocks, and are never parted, whatever the budget.",
     )
     context = stage.chat.get_context()
-    stage.show(render.context(context, stage.memory.policy.context_budget, stage.zone, newest=5))
+    stage.show(render.context(context, BUDGET, stage.zone, newest=5))
     stage.check(_paired(context), "every tool call stands with its result, in OpenAI's shape")
 
 
@@ -111,7 +112,7 @@ def small_budget(stage: Stage) -> None:
     stage.tell(36)
     stage.headline(
         "Turn 36: the same moment under three budgets",
-        "Whole turns give way, oldest first. What left the window is bridged by a digest made on the spot.",
+        "Whole turns give way, oldest first. What left the window stands in the summary, made without a model.",
     )
     for budget in (600, 1500, 3000):
         context = stage.chat.get_context(budget=budget)
@@ -122,15 +123,15 @@ def small_budget(stage: Stage) -> None:
 def ending(stage: Stage) -> None:
     """The last turn: the date of turn 3 is still there."""
     stage.tell(len(stage.turns))
-    budget = 4 * stage.memory.policy.context_budget
     said, now = stage.turns[DATE_TURN - 1][0].ts, stage.turns[-1][0].ts
     assert said and now
     stage.headline(
         f"Turn {len(stage.turns)}: is the date still there?",
         f"{(now - said).days} days later she asks how many days are left. Nobody named the date for weeks.",
     )
-    context = stage.chat.get_context(budget=budget)
-    stage.show(render.context(context, budget, stage.zone, newest=4))
+    asked = text_of(stage.turns[-1][0].content)
+    context = stage.chat.get_context(asked)
+    stage.show(render.context(context, BUDGET, stage.zone, newest=4))
     stage.check(
         DATE in context.text,
         f"{DATE}, said in turn {DATE_TURN}, is in what the model is given {(now - said).days} days later",
@@ -177,7 +178,9 @@ def _stage(folder: Path | None) -> Iterator[Stage]:
         clock = StoryClock()
         title, turns = _story()
         clock.moment = turns[0][0].ts
-        with Memory(str(path), clock=clock, policy=Policy(time_zone=ZONE), worker=False) as memory:
+        with Memory(
+            str(path), clock=clock, policy=Policy(context_budget=BUDGET, time_zone=ZONE), worker=False
+        ) as memory:
             chat = memory.session(namespace=NAMESPACE, user=USER, title=title)
             yield Stage(memory, chat, turns, clock, console())
 

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 _PIPE_WIDTH = 110
+_TABLE_WIDTH = 80  # below, cells would be cut off; a narrower terminal wraps the lines itself
 # Text of others must not steer the terminal: control characters are shown as their pictures.
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
 _CONTROLS |= dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
@@ -38,18 +39,19 @@ def print_json(data: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table without borders; columns whose name ends in "#" are numbers."""
+    """A table without borders. The first column, to be copied, stays whole; names that end in "#" are numbers."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
+    for place, name in enumerate(columns):
+        number = name.endswith("#")
+        whole = number or place == 0
         table.add_column(
-            name.rstrip("#"),
-            justify="right" if name.endswith("#") else "left",
-            overflow="fold",
-            no_wrap=name.endswith("#"),
+            name.rstrip("#"), justify="right" if number else "left", overflow="fold", no_wrap=whole
         )
     for row in rows:
         table.add_row(*map(clean, row))
-    console().print(table)
+    out = console()
+    out.width = max(out.width, _TABLE_WIDTH)
+    out.print(table)
 
 
 def progress() -> Progress:

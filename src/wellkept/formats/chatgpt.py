@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from wellkept.errors import InvalidInput
-from wellkept.formats.fields import moment, optional, required, shown
+from wellkept.formats.fields import list_of, moment, optional, required, shown
 from wellkept.formats.items import Entry, Item, Note, SessionStart, import_key
 from wellkept.formats.values import each, values
 from wellkept.records import ROLES, Block, Content, Draft, Image, Other, Text, Thinking, ToolCall, ToolResult
@@ -20,7 +20,7 @@ from wellkept.records import ROLES, Block, Content, Draft, Image, Other, Text, T
 NAME = "chatgpt"
 
 # Instructions and memories that ChatGPT adds by itself, and how long it thought.
-_HIDDEN_TYPES = {"user_editable_context", "model_editable_context", "reasoning_recap"}
+_HIDDEN_TYPES = ("user_editable_context", "model_editable_context", "reasoning_recap")
 
 # Fields of a content that say how it is written, not what.
 _DESCRIBING = {"content_type", "language", "response_format_name"}
@@ -59,7 +59,7 @@ def _conversation(line: int, data: Any) -> Iterator[Item]:
 
 def _branch(mapping: Mapping[str, Any], leaf: Any) -> list[Mapping[str, Any]]:
     """The nodes from the root to ``leaf``; without a leaf, to the last node that has no children."""
-    if leaf not in mapping:
+    if not isinstance(leaf, str) or leaf not in mapping:
         ends = [name for name, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         leaf = ends[-1] if ends else None
     path: dict[str, Mapping[str, Any]] = {}
@@ -67,7 +67,7 @@ def _branch(mapping: Mapping[str, Any], leaf: Any) -> list[Mapping[str, Any]]:
         if leaf in path or not isinstance(mapping[leaf], dict):
             raise InvalidInput(f"the messages form no tree at node {shown(leaf)}")
         path[leaf] = mapping[leaf]
-        leaf = mapping[leaf].get("parent")
+        leaf = optional(mapping[leaf], "parent", str)
     return list(reversed(path.values()))
 
 
@@ -98,11 +98,11 @@ class _Branch:
             return
         self._seen += 1
         message = node["message"]
-        if _is_hidden(message):
-            self._hidden += 1
-            return
         try:
-            yield self._entry(line, message)
+            if _is_hidden(message):
+                self._hidden += 1
+            else:
+                yield self._entry(line, message)
         except InvalidInput as error:
             name = self._title or self._session
             raise InvalidInput(f"{name!r}, message {shown(message.get('id'))}: {error}") from error
@@ -135,27 +135,27 @@ class _Branch:
         self, native: str, role: str, author: Mapping[str, Any], message: Mapping[str, Any]
     ) -> Content:
         content = message["content"]
-        recipient = message.get("recipient") or "all"
+        recipient = optional(message, "recipient", str) or "all"
         if role == "assistant" and recipient != "all":
             self._calls[recipient] = native
             return (ToolCall(native, recipient, _text(content)),)
         if role != "tool":
             return _plain(_blocks(content))
         # A tool may answer in several messages; only the first is the result, or its id would stand twice.
-        call = self._calls.pop(author.get("name") or "", native)
+        call = self._calls.pop(optional(author, "name", str) or "", native)
         failed = True if content.get("content_type") == "system_error" else None
         return (ToolResult(call, _plain(_blocks(content)), failed),)
 
 
 def _is_hidden(message: Mapping[str, Any]) -> bool:
-    metadata = message.get("metadata") or {}
+    metadata = optional(message, "metadata", dict) or {}
     kind = message["content"].get("content_type")
     return kind in _HIDDEN_TYPES or bool(metadata.get("is_visually_hidden_from_conversation"))
 
 
 def _model(message: Mapping[str, Any]) -> dict[str, str]:
-    slug = (message.get("metadata") or {}).get("model_slug")
-    return {"model": slug} if isinstance(slug, str) else {}
+    slug = optional(optional(message, "metadata", dict) or {}, "model_slug", str)
+    return {"model": slug} if slug else {}
 
 
 def _text(content: Mapping[str, Any]) -> str:
@@ -163,7 +163,7 @@ def _text(content: Mapping[str, Any]) -> str:
     text = content.get("text") or content.get("result") or content.get("content")
     if isinstance(text, str):
         return text
-    return "\n".join(part for part in content.get("parts") or () if isinstance(part, str))
+    return "\n".join(part for part in optional(content, "parts", list) or () if isinstance(part, str))
 
 
 def _plain(blocks: tuple[Block, ...]) -> Content:
@@ -173,16 +173,14 @@ def _plain(blocks: tuple[Block, ...]) -> Content:
 
 def _blocks(content: Mapping[str, Any]) -> tuple[Block, ...]:
     if content.get("thoughts"):
-        return tuple(_thought(thought) for thought in content["thoughts"])
+        return tuple(map(_thought, list_of(content, "thoughts", dict)))
     if content.get("parts"):
-        return tuple(_part(part) for part in content["parts"] if part)
+        return tuple(_part(part) for part in required(content, "parts", list) if part)
     text = _text(content)
     return (Text(text) if text else Other(dict(content)),)
 
 
-def _thought(thought: Any) -> Block:
-    if not isinstance(thought, dict):
-        raise InvalidInput(f"a thought must be an object, not {shown(thought)}")
+def _thought(thought: Mapping[str, Any]) -> Block:
     return Thinking(
         "\n".join(filter(None, (optional(thought, name, str) for name in ("summary", "content"))))
     )

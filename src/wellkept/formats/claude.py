@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wellkept.errors import InvalidInput
-from wellkept.formats.fields import moment, optional, required, shown
+from wellkept.formats.fields import list_of, moment, optional, required, shown
 from wellkept.formats.items import Entry, Item, Note, SessionStart, import_key
 from wellkept.formats.values import each, values
 from wellkept.records import Block, Content, Draft, Image, Other, Role, Text, Thinking, ToolCall, ToolResult
@@ -60,18 +60,22 @@ def _conversation(line: int, data: Any) -> Iterator[Item]:
 
 
 def _branch(messages: Sequence[Any], leaf: Any) -> Sequence[Any]:
-    """The messages from the first to ``leaf``, or to the last one; all where they do not name their
-    parents."""
-    by_id = {message.get("uuid"): message for message in messages if isinstance(message, dict)}
-    parents = [message for message in by_id.values() if message.get("parent_message_uuid")]
-    if len(by_id) < len(messages) or len(parents) < len(messages):
+    """The messages from the first to ``leaf``, or to the last; all of them where one names no parent."""
+    if not messages or not all(map(_names_parent, messages)):
         return messages
-    message = by_id.get(leaf) or messages[-1] if messages else None
+    by_id = {message["uuid"]: message for message in messages}
+    name = leaf if isinstance(leaf, str) and leaf in by_id else messages[-1]["uuid"]
     path: dict[str, Any] = {}
-    while message is not None and message["uuid"] not in path:
-        path[message["uuid"]] = message
-        message = by_id.get(message["parent_message_uuid"])
+    while name in by_id and name not in path:
+        path[name] = by_id[name]
+        name = path[name]["parent_message_uuid"]
     return list(reversed(path.values()))
+
+
+def _names_parent(message: Any) -> bool:
+    return isinstance(message, dict) and all(
+        isinstance(message.get(name), str) for name in ("uuid", "parent_message_uuid")
+    )
 
 
 def _message(line: int, session: str, data: Any) -> Iterator[Item]:
@@ -110,8 +114,8 @@ def _blocks(native: str, data: Mapping[str, Any]) -> Iterator[Block]:
             yield from _block(f"{native}/{number}", block, calls)
     elif data.get("text"):
         yield Text(required(data, "text", str))
-    yield from map(_attachment, optional(data, "attachments", list) or ())
-    yield from map(_file, optional(data, "files", list) or ())
+    yield from map(_attachment, list_of(data, "attachments", dict))
+    yield from map(_file, list_of(data, "files", dict))
 
 
 def _block(place: str, data: Any, calls: list[str]) -> Iterator[Block]:
@@ -149,16 +153,12 @@ def _tool_result(place: str, data: Mapping[str, Any], calls: list[str]) -> Block
     return ToolResult(call, content, optional(data, "is_error", bool))
 
 
-def _attachment(data: Any) -> Block:
+def _attachment(data: Mapping[str, Any]) -> Block:
     """A pasted or uploaded text, with its name as the first line."""
-    if not isinstance(data, dict):
-        raise InvalidInput(f"an attachment must be an object, not {shown(data)}")
     name = optional(data, "file_name", str) or "attachment"
     return Text(f"[{name}]\n{optional(data, 'extracted_content', str) or ''}".rstrip("\n"))
 
 
-def _file(data: Any) -> Block:
-    if not isinstance(data, dict):
-        raise InvalidInput(f"a file must be an object, not {shown(data)}")
+def _file(data: Mapping[str, Any]) -> Block:
     name = optional(data, "file_uuid", str) or required(data, "file_name", str)
     return Image(name, dict(data))

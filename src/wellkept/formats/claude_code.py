@@ -24,7 +24,7 @@ from wellkept.records import blocks_of
 
 NAME = "claude-code"
 
-_MESSAGES = {"user", "assistant"}
+_MESSAGES = ("user", "assistant")
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 _NOT_SAID = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 

@@ -31,6 +31,15 @@ def required(data: Mapping[str, Any], name: str, kind: type[T]) -> T:
     return value
 
 
+def list_of(data: Mapping[str, Any], name: str, kind: type[T]) -> list[T]:
+    """``data[name]``, a list of ``kind``; empty when it is absent or null."""
+    found = optional(data, name, list) or []
+    for item in found:
+        if not isinstance(item, kind):
+            raise InvalidInput(f"{name!r} must hold {_NAMES[kind]} each, not {shown(item)}")
+    return found
+
+
 def shown(value: Any) -> str:
     """The beginning of ``value`` for an error message."""
     text = repr(value)

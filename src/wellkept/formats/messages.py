@@ -18,6 +18,7 @@ from typing import Any
 from wellkept.errors import InvalidInput
 from wellkept.formats.fields import shown
 from wellkept.formats.items import BadLine, Entry, Item, SessionStart, import_key
+from wellkept.formats.source import TOO_DEEP
 from wellkept.formats.values import Numbered, each, values
 from wellkept.policy.messages import parse
 
@@ -27,7 +28,7 @@ _IDENTIFYING = 4
 
 _OPENAI_ROLES = {"system", "developer", "tool", "function"}
 _OPENAI_FIELDS = {"tool_calls", "tool_call_id", "function_call", "refusal"}
-_ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"}
+_ANTHROPIC_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
 
 
 class MessageLists:
@@ -70,7 +71,9 @@ def _messages_of(value: Any) -> Sequence[Any]:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value and not {"content", "tool_calls"}.isdisjoint(value)
+    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+        return False
+    return "content" in value or "tool_calls" in value
 
 
 def _shape(message: Mapping[str, Any]) -> str:
@@ -79,12 +82,16 @@ def _shape(message: Mapping[str, Any]) -> str:
         return "openai"
     content = message.get("content")
     blocks = content if isinstance(content, list) else ()
-    kinds = {block.get("type") for block in blocks if isinstance(block, dict)}
-    return "" if kinds.isdisjoint(_ANTHROPIC_BLOCKS) else "anthropic"
+    kinds = (block.get("type") for block in blocks if isinstance(block, dict))
+    return "anthropic" if any(kind in _ANTHROPIC_BLOCKS for kind in kinds) else ""
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()[:32]
+    try:
+        text = json.dumps(value, sort_keys=True)
+    except RecursionError:
+        raise InvalidInput(TOO_DEEP) from None
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
 
 
 class _Bare:

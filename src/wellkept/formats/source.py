@@ -22,6 +22,7 @@ File: TypeAlias = str | PathLike[str] | IO[str] | IO[bytes]
 PIECE = 1 << 16
 DAMAGE = "\udcff"
 ENCODING_HINT = "it holds bytes that are not valid in the file's encoding: save the file as UTF-8"
+TOO_DEEP = "it is nested too deeply: write it with fewer levels"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -111,7 +112,7 @@ def _line(number: int, parts: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def sound(items: Iterable[Item]) -> Iterator[Item]:
-    """``items``, with a ``BadLine`` in place of each one whose text no UTF-8 file or database could hold."""
+    """``items``, with a ``BadLine`` in place of each one that no UTF-8 file or database could hold."""
     return map(_checked, items)
 
 
@@ -120,6 +121,8 @@ def _checked(item: Item) -> Item:
         json.dumps(item.to_dict(), ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         return BadLine(line=item.line, reason=_unsound(item, error.object[error.start]))
+    except RecursionError:
+        return BadLine(line=item.line, reason=TOO_DEEP)
     return item
 
 

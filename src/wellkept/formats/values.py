@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from wellkept.errors import InvalidInput
 from wellkept.formats.items import BadLine, Item
-from wellkept.formats.source import DAMAGE, ENCODING_HINT, lines
+from wellkept.formats.source import DAMAGE, ENCODING_HINT, TOO_DEEP, lines
 
 Numbered: TypeAlias = Iterator[tuple[int, Any]]
 """Line numbers with their values; a ``BadLine`` where no value could be read."""
@@ -46,10 +46,12 @@ def decode(text: str) -> Any:
 
 def _why(error: Exception, text: str) -> str:
     hint = f"; {ENCODING_HINT}" if DAMAGE in text else ""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
     if not isinstance(error, json.JSONDecodeError):
         return f"no valid JSON: {error}{hint}"
     cut = "; it looks cut off" if _unterminated(error) or error.pos >= len(text.rstrip()) else ""
-    return f"no valid JSON: {error.msg} at character {error.pos + 1}{cut}{hint}"
+    return f"no valid JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}{cut}{hint}"
 
 
 def _may_be_cut(error: json.JSONDecodeError) -> bool:
@@ -66,9 +68,9 @@ def values(pieces: Iterable[str]) -> Numbered:
     head = list(_up_to(_PEEK, rest))
     first, second = _first_lines(head)
     pieces = itertools.chain(head, rest)
-    if first.startswith("[") and not (first.endswith("]") and second.startswith("[")):
+    if first.startswith("[") and not (first.endswith("]") and second):
         return elements(pieces)
-    if first.startswith("{") and second and not second.startswith("{"):
+    if first.startswith("{") and not first.endswith("}") and second and not second.startswith("{"):
         return _whole(pieces)
     return json_lines(pieces)
 
@@ -190,3 +192,5 @@ def each(numbered: Numbered, items_of: Callable[[int, Any], Iterable[Item]]) -> 
             yield from items_of(line, value)
         except InvalidInput as error:
             yield BadLine(line=line, reason=str(error))
+        except RecursionError:
+            yield BadLine(line=line, reason=TOO_DEEP)

@@ -200,6 +200,8 @@ class _Reader:
             yield from _unknown(line, data, _EVENT_FIELDS)
         elif kind == "end":
             self._end(data)
+        elif kind == "header":
+            raise InvalidInput("a second export begins here: import one export at a time")
         else:
             rest = {name: value for name, value in data.items() if name != "kind"}
             yield Extra(kind=kind, data=rest, line=line)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
 
-from wellkept.errors import InvalidInput, MissingExtra, ModelError
+from wellkept.errors import MissingExtra, ModelError
+from wellkept.models.keys import key_for
 from wellkept.models.protocol import Reply, Usage
 from wellkept.models.retry import Retry, sdk_errors
 from wellkept.policy.messages import parse, repair, to_anthropic
 from wellkept.records import Content, Text
 
+HOME = "api.anthropic.com"
 _ANSWER = "answer"  # name of the tool whose arguments are the answer when a schema is asked for
 
 
@@ -23,7 +24,7 @@ class Anthropic:
 
     Args:
         model: the provider's id of the model.
-        api_key: else the variable ANTHROPIC_API_KEY.
+        api_key: else the variable ANTHROPIC_API_KEY, which is only ever sent to Anthropic itself.
         base_url: address of a proxy or another server with this interface.
         timeout: seconds of silence until a call counts as failed.
         max_retries: tries after the first for 429, 5xx, timeouts and broken connections, with growing pauses.
@@ -49,7 +50,8 @@ class Anthropic:
         self._model = model
         self._sdk = _import_anthropic()
         if client is None:
-            client = self._sdk.Anthropic(api_key=_key(api_key), base_url=base_url)
+            key = key_for("ANTHROPIC_API_KEY", HOME, base_url, api_key)
+            client = self._sdk.Anthropic(api_key=key, base_url=base_url)
         self._client = client.with_options(timeout=timeout, max_retries=0)
 
     def complete(
@@ -61,7 +63,7 @@ class Anthropic:
         max_tokens: int = 1024,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """One answer. With ``schema`` and no tools its text is the JSON of a call that the model has to make."""
+        """One answer. With ``schema`` (and no tools) it is the JSON of a call that the model has to make."""
         if schema is not None and (tools or schema.get("type") != "object"):
             hint = f"Answer with JSON only, after this schema: {json.dumps(schema, ensure_ascii=False)}"
             system, schema = f"{system}\n\n{hint}".strip(), None
@@ -80,7 +82,7 @@ class Anthropic:
         tools: Sequence[Mapping[str, Any]] = (),
         max_tokens: int = 1024,
     ) -> Iterator[str | Reply]:
-        """Pieces of text, then the ``Reply``. Only the opening is tried again: what was handed out stays said."""
+        """Pieces of text, then the ``Reply``. Only the opening is tried again, so no piece comes twice."""
         request = self._request(system, messages, tools, max_tokens)
         said: list[str] = []
         with ExitStack() as stack:
@@ -139,14 +141,6 @@ def _import_anthropic() -> ModuleType:
     except ImportError as error:
         raise MissingExtra("anthropic", "Anthropic models") from error
     return anthropic
-
-
-def _key(api_key: str | None) -> str:
-    if key := api_key or os.environ.get("ANTHROPIC_API_KEY"):
-        return key
-    raise InvalidInput(
-        "Anthropic needs a key: set ANTHROPIC_API_KEY, or pass api_key= or a client= of your own"
-    )
 
 
 def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from wellkept.errors import InvalidInput, MissingExtra, ModelError
+from wellkept.models.keys import key_for
 from wellkept.models.protocol import Reply, Usage
 from wellkept.models.retry import Refusal, Retry, sdk_errors
 from wellkept.policy.messages import parse
@@ -19,7 +19,7 @@ HOME = "api.openai.com"
 
 
 class OpenAI:
-    """A chat model of OpenAI, or of a server with the same interface (DeepSeek, Qwen, Ollama, vLLM, llama.cpp).
+    """A chat model of OpenAI or of a server with the same interface (DeepSeek, Qwen, Ollama, vLLM, …).
 
     Args:
         model: the provider's id of the model.
@@ -52,7 +52,8 @@ class OpenAI:
         self._model = model
         self._sdk = import_openai("OpenAI models")
         if client is None:
-            client = self._sdk.OpenAI(api_key=key_for(base_url, api_key), base_url=base_url)
+            key = key_for("OPENAI_API_KEY", HOME, base_url, api_key)
+            client = self._sdk.OpenAI(api_key=key, base_url=base_url)
         self._client = client.with_options(timeout=timeout, max_retries=0)
         self._at_home = urlsplit(str(client.base_url)).hostname == HOME
         self._takes_schema = True
@@ -66,7 +67,7 @@ class OpenAI:
         max_tokens: int = 1024,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """One answer. A server that does not know JSON schemas gets ``schema`` as a part of the system text."""
+        """One answer. A server that does not know JSON schemas gets ``schema`` within the system text."""
         request = self._request(system, messages, tools, max_tokens)
         if schema is None:
             return self._complete(request)
@@ -74,7 +75,7 @@ class OpenAI:
             try:
                 return self._complete({**request, "response_format": _response_format(schema)})
             except Refusal as error:
-                if error.status not in (400, 422) or "response_format" not in (error.raw_reply or ""):
+                if not _refuses_schemas(error):
                     raise
                 self._takes_schema = False
         hinted = (
@@ -90,7 +91,7 @@ class OpenAI:
         tools: Sequence[Mapping[str, Any]] = (),
         max_tokens: int = 1024,
     ) -> Iterator[str | Reply]:
-        """Pieces of text, then the ``Reply``. Only the opening is tried again: what was handed out stays said."""
+        """Pieces of text, then the ``Reply``. Only the opening is tried again, so no piece comes twice."""
         request = self._request(system, messages, tools, max_tokens)
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         chunks = self.retry.run(lambda: self._create(request))
@@ -101,9 +102,12 @@ class OpenAI:
                     if piece := gathered.add(chunk):
                         yield piece
         except ModelError as error:
-            raise self._cut(gathered, str(error), retryable=error.retryable) from error
+            raise ModelError(
+                str(error), raw_reply=gathered.text or None, retryable=error.retryable
+            ) from error
         if not gathered.stop_reason:
-            raise self._cut(gathered, f"{self.name} stopped in the middle of its answer", retryable=True)
+            reason = f"{self.name} stopped in the middle of its answer"
+            raise ModelError(reason, raw_reply=gathered.text or None, retryable=True)
         message = gathered.message()
         yield _reply(message, gathered.usage, gathered.model or self._model, gathered.stop_reason)
 
@@ -138,9 +142,6 @@ class OpenAI:
             usage = _usage(completion.usage)
             return _reply(message, usage, completion.model or self._model, choices[0].finish_reason or "")
 
-    def _cut(self, gathered: _Gathered, reason: str, *, retryable: bool) -> ModelError:
-        return ModelError(reason, raw_reply=gathered.text or None, retryable=retryable)
-
 
 def import_openai(purpose: str) -> ModuleType:
     """The ``openai`` package, or ``MissingExtra`` saying how to get it."""
@@ -151,17 +152,9 @@ def import_openai(purpose: str) -> ModuleType:
     return openai
 
 
-def key_for(base_url: str | None, api_key: str | None) -> str:
-    """The key for the server at ``base_url``; the variable's key goes to where the variables point, and to OpenAI."""
-    if api_key is not None:
-        return api_key
-    if base_url is not None and urlsplit(base_url).hostname != HOME:
-        return "none"
-    if key := os.environ.get("OPENAI_API_KEY"):
-        return key
-    raise InvalidInput(
-        "OpenAI needs a key: set OPENAI_API_KEY or pass api_key=; other servers need base_url="
-    )
+def _refuses_schemas(error: Refusal) -> bool:
+    said = error.raw_reply or ""
+    return error.status in (400, 422) and ("response_format" in said or "json_schema" in said)
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +163,7 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_strict(schema: Any) -> bool:
-    """Whether OpenAI would take ``schema`` in strict mode: each object lists all that it may hold, and requires it."""
+    """Whether OpenAI's strict mode takes ``schema``: each object lists all it may hold, and requires it."""
     if isinstance(schema, list):
         return all(map(_is_strict, schema))
     if not isinstance(schema, Mapping):

@@ -45,9 +45,9 @@ class Refusal(ModelError):
 
 @dataclass(frozen=True)
 class Retry:
-    """Tries a call again when its ``ModelError`` is retryable, waiting longer each time (exponential, with jitter).
+    """Tries a call again while its ``ModelError`` is retryable, waiting twice as long each time.
 
-    A server's Retry-After is obeyed up to ``longest`` seconds; if it asks for more, the error is raised at once.
+    A server's Retry-After is obeyed up to ``longest`` seconds; if it asks for more, the error is raised.
     """
 
     times: int = 3
@@ -79,7 +79,7 @@ class Retry:
 
 @contextmanager
 def sdk_errors(sdk: Any, name: str) -> Iterator[None]:
-    """Turns what the ``anthropic`` or ``openai`` module raises (both name their errors alike) into ``ModelError``."""
+    """Turns errors of the ``anthropic`` or ``openai`` module, which name them alike, into ``ModelError``."""
     try:
         yield
     except ModelError:
@@ -97,21 +97,20 @@ def sdk_errors(sdk: Any, name: str) -> Iterator[None]:
     except Exception as error:
         # A stream that breaks raises what its transport raises, and a garbled reply what the parser does:
         # httpx, httpx2, json and pydantic errors, which differ between versions of the SDKs.
-        raise ModelError(
-            f"{name} sent no whole reply ({type(error).__name__}: {error})", retryable=True
-        ) from error
+        reason = f"{name} sent no whole reply ({type(error).__name__}: {error})"
+        raise ModelError(reason, retryable=not isinstance(error, (TypeError, AttributeError))) from error
 
 
 def refusal(name: str, status: int, headers: Mapping[str, str], body: str) -> Refusal:
     """The error for a reply of status ``status``."""
-    advice = _ADVICE.get(status, "try again later" if status >= 429 else "the server refused the request")
-    exhausted = "insufficient_quota" in body
+    temporary = status in _TEMPORARY or status >= 500 or status < 400  # below 400: an error inside a stream
+    advice = _ADVICE.get(status, "try again later" if temporary else "the server refused the request")
     return Refusal(
         f"{name} answered {status}: {advice}. It said: {body[:500]}",
         status=status,
         wait=_retry_after(headers),
         raw_reply=body,
-        retryable=(status in _TEMPORARY or status >= 500) and not exhausted,
+        retryable=temporary and "insufficient_quota" not in body,
     )
 
 

@@ -9,7 +9,7 @@ oldest first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -143,7 +143,7 @@ def system_text(sections: Sequence[Section], budget: int, count: Count) -> Syste
         return SystemText("", 0, 0, parts, tuple(candidates))
     stable = "\n\n".join([NOTE, *texts[True]])
     whole = "\n\n".join([stable, *texts[False]])
-    return SystemText(whole, len(stable), count(whole), parts, tuple(candidates))
+    return SystemText(whole, len(stable), count(whole) + MESSAGE_TOKENS, parts, tuple(candidates))
 
 
 def _render(section: Section, kept: Sequence[Item]) -> str:
@@ -188,11 +188,12 @@ def window_start(events: Sequence[Event], total: int, room: int) -> int:
         return 0
     step = max(1, room // 4)
     cut = -(-(total - room) // step) * step
-    position = total - held
+    position, rest = total - held, held
     for index, event in enumerate(events):
-        if event.role == "user" and position >= cut:
+        if event.role == "user" and position >= cut and rest <= room:
             return index
         position += event.tokens
+        rest -= event.tokens
     return max((index for index, event in enumerate(events) if event.role == "user"), default=0)
 
 
@@ -209,15 +210,22 @@ def window(events: Sequence[Event], total: int, room: int, count: Count) -> Wind
     if tokens > room:
         shown, reason = _squeeze(shown, room, count), "the newest turn, cut to fit"
         tokens = sum(event.tokens for event in shown)
-    kept = {event.seq for event in shown}
-    candidates = tuple(
+    kept = frozenset(event.seq for event in shown)
+    return Window(tuple(shown), tokens, window_candidates(events, kept, reason))
+
+
+def window_candidates(events: Sequence[Event], kept: Set[int], reason: str) -> tuple[Candidate, ...]:
+    """What became of each of ``events``; ``kept`` holds the seqs that are shown, ``reason`` says how."""
+    return tuple(
         Candidate(
-            tier="window", id=event.id, tokens=event.tokens, kept=event.seq in kept,
+            tier="window",
+            id=event.id,
+            tokens=event.tokens,
+            kept=event.seq in kept,
             reason=reason if event.seq in kept else "older than the window's room",
         )
         for event in events
-    )  # fmt: skip
-    return Window(tuple(shown), tokens, candidates)
+    )
 
 
 def _squeeze(turn: Sequence[Event], room: int, count: Count) -> list[Event]:
@@ -293,11 +301,10 @@ def _clip_event(event: Event, room: int, count: Count) -> Event:
         return event
     shorter = _clip_text(event, room, count) if room >= LEAST_TOKENS else None
     if shorter is None or shorter.tokens > room:
-        missing = max(1, min(event.tokens, LEAST_TOKENS) - room)
+        needed = min(event.tokens, LEAST_TOKENS)
         raise BudgetExceeded(
-            f"The budget leaves {max(0, room)} tokens for the newest user message, which needs at least "
-            f"{LEAST_TOKENS}. Raise the budget by {missing} tokens or more, or shorten the profile.",
-            missing=missing,
+            f"There are {max(0, room)} tokens left for the newest user message, which needs at least {needed}.",
+            missing=max(1, needed - room),
         )
     return shorter
 

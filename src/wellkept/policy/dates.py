@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
+from datetime import date, datetime, time, tzinfo
 
 from wellkept.policy.datewords import Word, words
-from wellkept.policy.moments import Prefer, absolute, at_clock, resolve, zone_of
+from wellkept.policy.moments import Prefer, absolute, at_clock, local_time, resolve, zone_of
 from wellkept.records import Record
 
 __all__ = ["Phrase", "Prefer", "Span", "absolute", "find", "half_of_day", "parse", "phrases", "resolve"]
@@ -38,7 +37,8 @@ class Span(Record):
         start, end: where it stands in the text, in characters.
         kind: "date", "time" (of the day of reference), "datetime", or "range" (of two moments, or open).
         since, until: the interval, half-open and aware; None where a range is open ("before March").
-        granularity: "minute", "hour", "part" (of a day), "day", "week", "month", "season", "year" or "range".
+        granularity: "minute", "hour", "part" (of a day), "day", "week", "month", "season", "year",
+            "weekend" or "range".
         value: the words in the notation of ``datewords``.
     """
 
@@ -61,11 +61,11 @@ def phrases(text: str) -> Iterator[Phrase]:
     group: list[Word] = []
     for word in words(text):
         if group and not _joins(group, word, text[group[-1].end : word.start]):
-            yield _phrase(group)
+            yield _phrase(text, group)
             group = []
         group.append(word)
     if group:
-        yield _phrase(group)
+        yield _phrase(text, group)
 
 
 def _joins(group: list[Word], word: Word, gap: str) -> bool:
@@ -73,12 +73,15 @@ def _joins(group: list[Word], word: Word, gap: str) -> bool:
     return word.kind not in kinds and len(gap) <= 8 and _GAP.fullmatch(gap) is not None
 
 
-def _phrase(group: list[Word]) -> Phrase:
+def _phrase(text: str, group: list[Word]) -> Phrase:
     by_kind = {word.kind: word.value for word in group}
     day, _, part = (by_kind.get("date") or by_kind.get("weekday") or "").partition("T")
     part = by_kind.get("part") or (f"T{part}" if part else "")
     clock = half_of_day(by_kind["clock"], part) if "clock" in by_kind else part
-    return Phrase(group[0].start, group[-1].end, day, clock, tuple(group))
+    start, end = group[0].start, group[-1].end
+    if text[end : end + 1] in (")", "）") and re.search(r"[(（][^)）]*$", text[start:end]):
+        end += 1
+    return Phrase(start, end, day, clock, tuple(group))
 
 
 def half_of_day(clock: str, part: str) -> str:
@@ -101,12 +104,11 @@ def half_of_day(clock: str, part: str) -> str:
 # ── what callers ask ─────────────────────────────────────────────────────────────────────────────────
 
 _TO = re.compile(r"\s*(?:到|至|~|～|-|–|—|to|until|till|through|and)\s*", re.IGNORECASE)
-_SINCE = re.compile(r"\b(?:since|ever since)\s*$|自从?$|从$", re.IGNORECASE)
-_SINCE_AFTER = re.compile(r"\s*(?:以来|以來|开始|開始|起)")
-_BEFORE = re.compile(r"\bbefore\s*$", re.IGNORECASE)
-_BEFORE_AFTER = re.compile(r"\s*(?:之前|以前)")
-_AFTER = re.compile(r"\bafter\s*$", re.IGNORECASE)
-_AFTER_AFTER = re.compile(r"\s*(?:之后|以后|之後|以後)")
+_BETWEEN = re.compile(r"\bbetween\s*$", re.IGNORECASE)
+# What makes a range open: in front of the date (English, 自从), or behind it (Chinese).
+_SINCE = re.compile(r"\bsince\s*$|自从?$|从$", re.IGNORECASE), re.compile(r"\s*(?:以来|以來|开始|開始|起)")
+_BEFORE = re.compile(r"\bbefore\s*$", re.IGNORECASE), re.compile(r"\s*(?:之前|以前)")
+_AFTER = re.compile(r"\bafter\s*$", re.IGNORECASE), re.compile(r"\s*(?:之后|以后|之後|以後)")
 
 
 def find(text: str, reference: datetime, zone: str, *, prefer: Prefer = "past") -> tuple[Span, ...]:
@@ -117,6 +119,7 @@ def find(text: str, reference: datetime, zone: str, *, prefer: Prefer = "past") 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
     """
+    local_time(reference, zone)
     spans: list[Span] = []
     for phrase in phrases(text):
         span = _span(phrase, reference, zone, prefer)
@@ -140,36 +143,33 @@ def _span(phrase: Phrase, reference: datetime, zone: str, prefer: Prefer) -> Spa
 
 
 def _range(text: str, first: Span, last: Span, phrase: Phrase, zone: str) -> Span | None:
-    gap = text[first.end : last.start]
-    if len(gap) > 10 or not _TO.fullmatch(gap) or first.since is None:
+    """Both as one, where the text says "from … to …"; the end is then seen from the beginning."""
+    if first.since is None or not _connected(text, first, last):
         return None
-    if gap.strip().lower() == "and" and not re.search(
-        r"(?i)\bbetween\s*$", text[max(0, first.start - 10) : first.start]
-    ):
+    until = last.until
+    if until is None or until <= first.since or (first.kind == "datetime" and not phrase.date):
+        later = _span(phrase, first.since, zone, "future")
+        until = later.until if later else None
+    if until is None or until <= first.since:
         return None
-    if last.until is None or last.until <= first.since or (first.kind == "datetime" and not phrase.date):
-        value = phrase.date + phrase.clock
-        try:
-            _, until, _ = resolve(value, first.since, zone, prefer="future")
-        except OverflowError:
-            return None
-    else:
-        until = last.until
     value = f"{first.value}..{last.value}"
-    return (
-        Span(first.start, last.end, "range", first.since, until, "range", value)
-        if until > first.since
-        else None
-    )
+    return Span(first.start, last.end, "range", first.since, until, "range", value)
+
+
+def _connected(text: str, first: Span, last: Span) -> bool:
+    gap = text[first.end : last.start]
+    if len(gap) > 10 or not _TO.fullmatch(gap):
+        return False
+    return gap.strip().lower() != "and" or bool(_BETWEEN.search(text[max(0, first.start - 10) : first.start]))
 
 
 def _opened(text: str, span: Span) -> Span:
     before, after = text[max(0, span.start - 12) : span.start], text[span.end : span.end + 3]
-    if _SINCE.search(before) or _SINCE_AFTER.match(after):
+    if _SINCE[0].search(before) or _SINCE[1].match(after):
         since, until = span.since, None
-    elif _BEFORE.search(before) or _BEFORE_AFTER.match(after):
+    elif _BEFORE[0].search(before) or _BEFORE[1].match(after):
         since, until = None, span.since
-    elif _AFTER.search(before) or _AFTER_AFTER.match(after):
+    elif _AFTER[0].search(before) or _AFTER[1].match(after):
         since, until = span.until, None
     else:
         return span
@@ -195,7 +195,7 @@ def parse(text: str, zone: str) -> datetime | None:
     return exact.replace(tzinfo=local) if exact.tzinfo is None else exact.astimezone(local)
 
 
-def _parse_words(text: str, zone: ZoneInfo) -> datetime | None:
+def _parse_words(text: str, zone: tzinfo) -> datetime | None:
     found = list(phrases(text))
     if len(found) != 1 or not _FULL_DATE.fullmatch(found[0].date):
         return None

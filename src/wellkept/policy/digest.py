@@ -3,23 +3,24 @@
 A digest is plain text. A line ``[2024-06-12]`` dates what follows, ``speaker: …`` quotes what somebody
 said, and ``· 5岁; 6月30日`` lists key data whose sentences had to go. A digest can be digested again
 together with what came after it. When room gets short, names go first, then wishes and to-dos, then whole
-sentences in favour of their numbers, dates and amounts; always the oldest first. What is left out is handed
-back for the ledger.
+sentences in favour of their numbers, dates and amounts; always the oldest first; a fifth of the room is kept
+for the newest constraints and wishes. What is left out is handed back for the ledger.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from wellkept.policy.dates import absolute, parse
 from wellkept.policy.keydata import HARD, KeyDatum, extract
 from wellkept.records import Record
 
-Key: TypeAlias = tuple[str, str]
+Key: TypeAlias = tuple[str, str, str]
 Form: TypeAlias = Literal["full", "clauses", "values", "gone"]
 
 
@@ -37,8 +38,8 @@ class Entry(Record):
 class Sentence(Record):
     """A sentence and its key data (places relative to the sentence).
 
-    ``rank``: 0 nothing to keep, 1 names, places and ids, 2 preferences and to-dos, 3 constraints, 4
-    numbers, dates, times and amounts.
+    ``rank`` says what the sentence is kept for: 0 nothing, 1 names, places and ids, 2 preferences and
+    to-dos, 3 constraints, 4 numbers, dates, times and amounts.
     """
 
     text: str
@@ -75,24 +76,32 @@ def digest(
 
     Args:
         limit: tokens that the text may take, as ``count`` counts them; never exceeded.
+        count: a counter of tokens; it is asked for each of some ten drafts where room is short.
         previous: text of an older digest; its lines come first and give way first.
     """
     pieces = _unrepeated([*_parsed(previous), *_chosen(entries)])
-    said = {datum for piece in pieces for datum in _keys(piece.sentence.data)}
     fitted = _fitted(pieces, limit, count)
-    there = {key for piece in fitted if piece.form != "gone" for key in _keys(piece.data)}
+    there = {key for piece in fitted for key in _keys(piece)}
     dropped = {
-        (datum.kind, datum.value): datum
+        key: replace(datum, said=piece.date)
         for piece in pieces
-        for datum in piece.sentence.data
-        if (datum.kind, datum.value) not in there
+        for key, datum in _keys(piece).items()
+        if key not in there
     }
-    kept = sorted({piece.line for piece in fitted if piece.line > 0 and piece.form != "gone"})
-    return Digest(_rendered(fitted), tuple(kept), tuple(dropped.values()) if said - there else ())
+    kept = sorted({piece.line for piece in fitted if piece.line > 0 and piece.text})
+    return Digest(_rendered(fitted), tuple(kept), tuple(dropped.values()))
 
 
-def _keys(data: Iterable[KeyDatum]) -> Iterator[Key]:
-    return ((datum.kind, datum.value) for datum in data)
+_ABSOLUTE = re.compile(r"\d{4}|--\d\d")
+
+
+def _relative(datum: KeyDatum) -> bool:
+    """Whether the datum means another day when it is said on another day."""
+    return datum.kind == "date" and not _ABSOLUTE.match(datum.value)
+
+
+def _keys(piece: _Piece) -> dict[Key, KeyDatum]:
+    return {(datum.kind, datum.value, piece.date if _relative(datum) else ""): datum for datum in piece.data}
 
 
 # ── sentences ────────────────────────────────────────────────────────────────────────────────────────
@@ -126,7 +135,7 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(_sentence(part) for part in _split(text) if part)
 
 
-_remembered = lru_cache(maxsize=4_096)(_sentences)
+_remembered = lru_cache(maxsize=1_024)(_sentences)
 
 
 def _split(text: str) -> Iterator[str]:
@@ -154,7 +163,7 @@ def _sentence(text: str) -> Sentence:
         rank = 4
     elif "constraint" in kinds:
         rank = 3
-    elif "todo" in kinds or _PREFERENCE.search(text):
+    elif "todo" in kinds or (not text.endswith(("?", "？")) and _PREFERENCE.search(text)):
         rank = 2
     else:
         rank = 1 if kinds else 0
@@ -182,7 +191,7 @@ _VALUES = "· "
 
 def _parsed(text: str) -> Iterator[_Piece]:
     """The pieces of an older digest; lines get negative numbers."""
-    date, lines = "", text.splitlines()
+    date, lines = "", text.split("\n")
     for number, line in enumerate(lines, -len(lines)):
         if header := _HEADER.fullmatch(line.strip()):
             date = header[1]
@@ -207,60 +216,77 @@ def _unrepeated(pieces: list[_Piece]) -> list[_Piece]:
 
 
 def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> list[_Piece]:
-    fitted = list(pieces)
-    if count(_rendered(fitted)) <= limit:
-        return fitted
-    costs = [_cost(piece, count) for piece in fitted]
-    headers = sum(count(f"[{date}]\n") for date in {piece.date for piece in fitted})
-    room = limit - headers - sum(costs)
-    last = {key: place for place, piece in enumerate(fitted) for key in _keys(piece.data)}
-    for place, form in _concessions(fitted):
-        if room >= 0 and count(_rendered(fitted)) <= limit:
+    """``pieces`` after as few concessions as ``limit`` allows."""
+    if count(_rendered(pieces)) <= limit:
+        return pieces
+    last = {key: place for place, piece in enumerate(pieces) for key in _keys(piece)}
+    steps = [
+        (place, _reduced(pieces[place], form, place, last))
+        for place, form in _concessions(pieces, _protected(pieces, limit, count))
+    ]
+    few, many = 0, len(steps)
+    while few + 1 < many:
+        middle = (few + many) // 2
+        enough = count(_rendered(_conceded(pieces, steps[:middle]))) <= limit
+        few, many = (few, middle) if enough else (middle, many)
+    return _conceded(pieces, steps[:many])
+
+
+def _conceded(pieces: Sequence[_Piece], steps: Iterable[tuple[int, _Piece]]) -> list[_Piece]:
+    conceded = list(pieces)
+    for place, piece in steps:
+        conceded[place] = piece
+    return conceded
+
+
+def _protected(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> set[int]:
+    """The newest constraints, then the newest wishes and to-dos, as many as a fifth of ``limit`` holds."""
+    newest = range(len(pieces) - 1, -1, -1)
+    bound = [place for place in newest if any(datum.kind == "constraint" for datum in pieces[place].data)]
+    wished = [place for place in newest if pieces[place].sentence.rank == 2]
+    room, protected = limit // 5, set()
+    for place in (*bound, *wished):
+        room -= count(f"{pieces[place].speaker}: {pieces[place].text}\n")
+        if room < 0:
             break
-        piece = fitted[place] = _reduced(fitted[place], form, place, last)
-        cost = _cost(piece, count)
-        room, costs[place] = room + costs[place] - cost, cost
-    return fitted
+        protected.add(place)
+    return protected
 
 
-def _cost(piece: _Piece, count: Callable[[str], int]) -> int:
-    if piece.form == "gone" or not piece.text:
-        return 0
-    return count(f"{piece.text}; " if piece.form == "values" else f"{piece.speaker}: {piece.text}\n")
-
-
-def _concessions(pieces: list[_Piece]) -> Iterator[tuple[int, Form]]:
-    """What to give up, in this order, each from the oldest piece to the newest."""
+def _concessions(pieces: list[_Piece], protected: set[int]) -> Iterator[tuple[int, Form]]:
+    """What to give up, in this order, each from the oldest piece to the newest; the protected at the end."""
     steps: tuple[tuple[int, Form], ...] = (
         (0, "gone"), (1, "gone"), (4, "clauses"), (2, "gone"), (4, "values"), (3, "gone"), (4, "gone"),
     )  # fmt: skip
     for rank, form in steps:
         for place, piece in enumerate(pieces):
-            if piece.sentence.rank == rank and not (piece.form == "values" and form != "gone"):
+            shorter = piece.form != "values" or form == "gone"
+            if piece.sentence.rank == rank and shorter and (place not in protected or form == "clauses"):
                 yield place, form
+    yield from ((place, "gone") for place in sorted(protected))
 
 
 def _reduced(piece: _Piece, form: Form, place: int, last: Mapping[Key, int]) -> _Piece:
     """``piece`` in a shorter ``form``; as values, only those that no later piece says."""
-    if form == "gone":
-        return replace(piece, form=form, text="", data=())
+    sentence, text = piece.sentence, ""
+    data: tuple[KeyDatum, ...] = ()
     if form == "clauses":
-        text, data = _clauses(piece.sentence)
-        return replace(piece, form=form, text=text, data=data)
-    own = {key: datum for key, datum in zip(_keys(piece.data), piece.data, strict=True) if last[key] == place}
-    data = tuple(datum for datum in own.values() if datum.kind in HARD)
-    text = "; ".join(_bare(datum, piece.sentence.text) for datum in data)
-    return replace(piece, form=form, text=text, data=data)
+        text, data = _clauses(sentence)
+    elif form == "values":
+        own = (datum for key, datum in _keys(piece).items() if last[key] == place)
+        data = tuple(datum for datum in own if datum.kind in HARD)
+        text = "; ".join(_bare(datum, sentence.text) + _day(datum, piece.date) for datum in data)
+    return _Piece(piece.line, piece.date, piece.speaker, sentence, form, text, data)
 
 
 _CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
-    """The clauses of ``sentence`` that hold numbers, dates, times or amounts, and their key data."""
+    """The clauses of ``sentence`` with numbers, dates, times, amounts or constraints, and their key data."""
     edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(sentence.text)), len(sentence.text)]
-    wanted = [datum for datum in sentence.data if datum.kind in HARD]
+    wanted = [datum for datum in sentence.data if datum.kind in HARD or datum.kind == "constraint"]
     kept = [
         (low, high)
         for low, high in pairwise(edges)
@@ -269,12 +295,12 @@ def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     data = tuple(
         datum
         for datum in sentence.data
-        if datum.kind in HARD or any(low <= datum.start and datum.end <= high for low, high in kept)
+        if datum in wanted or any(low <= datum.start and datum.end <= high for low, high in kept)
     )
     return "".join(sentence.text[low:high] for low, high in kept).strip(), data
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _bare(datum: KeyDatum, sentence: str) -> str:
     """``datum`` as written, with the word before it where it would not be understood alone ("in May")."""
     if any((other.kind, other.value) == (datum.kind, datum.value) for other in extract(datum.text)):
@@ -283,25 +309,28 @@ def _bare(datum: KeyDatum, sentence: str) -> str:
     return f"{before} {datum.text}".strip()
 
 
-def _rendered(pieces: Iterable[_Piece]) -> str:
-    lines: list[str] = []
-    date = speaker = ""
-    line: int | None = None
-    form: Form = "gone"
-    for piece in pieces:
-        if piece.form == "gone" or not piece.text:
-            continue
-        if piece.date != date:
-            date, line, form = piece.date, None, "gone"
-            lines.append(f"[{date}]")
-        values = piece.form == "values"
-        if values and form == "values":
-            lines[-1] += f"; {piece.text}"
-        elif values:
-            lines.append(_VALUES + piece.text)
-        elif piece.line == line and form != "values" and speaker == piece.speaker:
+@lru_cache(maxsize=1_024)
+def _day(datum: KeyDatum, said: str) -> str:
+    """The day that a relative ``datum`` means, behind an equals sign; "" where there is none to tell."""
+    reference = parse(said, "UTC") if said and _relative(datum) else None
+    try:
+        return f" = {absolute(datum.value, reference, 'UTC')}" if reference else ""
+    except OverflowError:
+        return ""
+
+
+def _rendered(pieces: Sequence[_Piece]) -> str:
+    """The text of ``pieces``: one line of bare values, then the sentences by day and line."""
+    spoken = [piece for piece in pieces if piece.text and piece.form != "values"]
+    values = "; ".join(piece.text for piece in pieces if piece.text and piece.form == "values")
+    lines = [_VALUES + values] if values else []
+    date, line = "", None
+    for piece in spoken:
+        if piece.date and piece.date != date:
+            lines.append(f"[{piece.date}]")
+        elif piece.line == line:
             lines[-1] += f" {piece.text}"
-        else:
-            lines.append(f"{piece.speaker}: {piece.text}" if piece.speaker else piece.text)
-        line, speaker, form = piece.line, piece.speaker, piece.form
+            continue
+        date, line = piece.date or date, piece.line
+        lines.append(f"{piece.speaker}: {piece.text}" if piece.speaker else piece.text)
     return "\n".join(lines)

@@ -1,85 +1,128 @@
-"""mem0's filters over the fields of a record: ``{"labels": {"contains": "food"}, "uses": {"gte": 2}}``.
+"""Filters on what a search may find: the grammar that the field knows, checked before any store sees it.
 
-A field stands for equality with a value, for membership in a list, or carries operators: eq, ne, in, nin, gt, gte, lt, lte, contains,
-icontains; ``"*"`` asks that it be set. ``AND``, ``OR`` (lists) and ``NOT`` (a list or one filter) combine. Docs: mem0's "Enhanced metadata
-filtering".
+``{"city": "上海"}`` · ``{"score": {"gte": 3, "lt": 9}}`` · ``{"OR": [{"role": "user"}, {"tag": {"in": ["a", "b"]}}]}``
+
+Fields are ``role``, ``speaker``, ``session_id`` and the keys of an event's metadata. Operators: eq, ne, in, nin, gt,
+gte, lt, lte, contains, icontains, and "*" as a value for "has it". ``AND``, ``OR`` and ``NOT`` take lists of filters.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 from wellkept.errors import InvalidInput
+from wellkept.records import Record
+
+Operator: TypeAlias = Literal[
+    "eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contains", "icontains", "exists"
+]
+OPERATORS = ("eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contains", "icontains")
+COLUMNS = ("role", "speaker", "session_id")
+DEEPEST = 16
 
 
-def _in(value: Any, wanted: Any) -> bool:
-    if not isinstance(wanted, (list, tuple, set, frozenset)):
-        raise InvalidInput(f"'in' and 'nin' take a list, not {wanted!r:.80}.")
-    return any(each in wanted for each in value) if isinstance(value, list) else value in wanted
+@dataclass(frozen=True, slots=True)
+class Test(Record):
+    """``field operator value``. ``field`` is one of ``COLUMNS`` or a key of the metadata."""
+
+    __test__ = False  # no test case, whatever its name
+
+    field: str
+    operator: Operator
+    value: Any
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def check(value: Any, wanted: Any) -> bool:
-        if isinstance(value, str) != isinstance(wanted, str):
-            return False
-        return value is not None and wanted is not None and compare(value, wanted)
+@dataclass(frozen=True, slots=True)
+class Group(Record):
+    """All, any or none of ``conditions`` hold."""
 
-    return check
-
-
-def _contains(value: Any, wanted: Any) -> bool:
-    return value is not None and (wanted in value if isinstance(value, (list, str)) else False)
+    kind: Literal["AND", "OR", "NOT"]
+    conditions: tuple[Condition, ...]
 
 
-def _icontains(value: Any, wanted: Any) -> bool:
-    items = value if isinstance(value, list) else [value]
-    return any(str(wanted).casefold() in str(item).casefold() for item in items if item is not None)
+Condition: TypeAlias = Test | Group
+ANYTHING = Group("AND", ())
 
 
-OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "eq": lambda value, wanted: value == wanted,
-    "ne": lambda value, wanted: value != wanted,
-    "in": _in,
-    "nin": lambda value, wanted: not _in(value, wanted),
-    "gt": _ordered(operator.gt),
-    "gte": _ordered(operator.ge),
-    "lt": _ordered(operator.lt),
-    "lte": _ordered(operator.le),
-    "contains": _contains,
-    "icontains": _icontains,
-}
+def parse(filters: Mapping[str, Any] | None, *, depth: int = 0) -> Condition:
+    """The condition that ``filters`` say. Raises InvalidInput, which names what is not understood."""
+    if filters is None:
+        return ANYTHING
+    if not isinstance(filters, Mapping):
+        raise InvalidInput(
+            f"A filter is {type(filters).__name__}; it must be a mapping from fields to values."
+        )
+    if depth > DEEPEST:
+        raise InvalidInput(f"The filters are nested more than {DEEPEST} deep.")
+    conditions = [found for field, value in filters.items() for found in _read(field, value, depth)]
+    return conditions[0] if len(conditions) == 1 else Group("AND", tuple(conditions))
 
 
-def matches(filters: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
-    """Whether ``record`` passes ``filters``; all do pass empty ones. Raises InvalidInput for an unknown operator."""
-    return all(_passes(name, wanted, record) for name, wanted in filters.items())
+def _read(field: object, value: Any, depth: int) -> list[Condition]:
+    if field in ("AND", "OR", "NOT"):
+        many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        return [Group(field, tuple(parse(item, depth=depth + 1) for item in many))]
+    if not isinstance(field, str) or not field or '"' in field or not field.isprintable():
+        raise InvalidInput(f"The filter field {field!r:.80} is not a name.")
+    if value == "*":
+        return [Test(field, "exists", None)]
+    if isinstance(value, Mapping):
+        return [_test(field, operator, operand) for operator, operand in value.items()]
+    if isinstance(value, (list, tuple, set)):
+        return [_test(field, "in", list(value))]
+    return [_test(field, "eq", value)]
 
 
-def _passes(name: str, wanted: Any, record: Mapping[str, Any]) -> bool:
-    if name in ("AND", "OR"):
-        results = [matches(part, record) for part in _parts(name, wanted)]
-        return all(results) if name == "AND" else any(results)
-    if name == "NOT":
-        return not any(matches(part, record) for part in _parts(name, wanted if isinstance(wanted, list) else [wanted]))
-    value = record.get(name)
-    if isinstance(wanted, Mapping):
-        return all(_operator(each)(value, operand) for each, operand in wanted.items())
-    if wanted == "*":
+def _test(field: str, operator: Any, value: Any) -> Test:
+    if operator not in OPERATORS:
+        raise InvalidInput(
+            f"The filter operator {operator!r} on {field!r} is unknown; there are: {', '.join(OPERATORS)}."
+        )
+    if operator in ("in", "nin"):
+        if not isinstance(value, (list, tuple, set)):
+            raise InvalidInput(f"The filter {operator!r} on {field!r} takes a list of values.")
+        return Test(field, operator, [_plain(field, item) for item in value])
+    return Test(field, operator, _plain(field, value))
+
+
+def _plain(field: str, value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise InvalidInput(
+        f"The filter on {field!r} compares with {type(value).__name__}; it takes text, numbers or truth."
+    )
+
+
+def holds(condition: Condition, record: Mapping[str, Any]) -> bool:
+    """Whether a record passes, for what no store compares. Lists compare by their elements."""
+    if isinstance(condition, Group):
+        results = (holds(part, record) for part in condition.conditions)
+        if condition.kind == "AND":
+            return all(results)
+        return any(results) != (condition.kind == "NOT")
+    value = record.get(condition.field)
+    if condition.operator in ("ne", "nin"):
+        return not _any_holds("eq" if condition.operator == "ne" else "in", value, condition.value)
+    return _any_holds(condition.operator, value, condition.value)
+
+
+def _any_holds(operator: str, value: Any, wanted: Any) -> bool:
+    return any(_compare(operator, each, wanted) for each in (value if isinstance(value, list) else [value]))
+
+
+def _compare(operator: str, value: Any, wanted: Any) -> bool:
+    if operator == "exists":
         return value is not None
-    if isinstance(wanted, (list, tuple)):
-        return _in(value, wanted)
-    return value == wanted or (isinstance(value, list) and wanted in value)
-
-
-def _operator(name: str) -> Callable[[Any, Any], bool]:
-    if name not in OPERATORS:
-        raise InvalidInput(f"There is no filter operator {name!r}; there are: {', '.join(OPERATORS)}.")
-    return OPERATORS[name]
-
-
-def _parts(name: str, wanted: Any) -> Sequence[Mapping[str, Any]]:
-    if not isinstance(wanted, (list, tuple)) or not all(isinstance(part, Mapping) for part in wanted):
-        raise InvalidInput(f"{name} takes a list of filters, not {wanted!r:.80}.")
-    return wanted
+    if operator in ("eq", "in"):
+        return bool(value == wanted) if operator == "eq" else value in wanted
+    if operator == "icontains":
+        return str(wanted).casefold() in str(value).casefold()
+    if operator == "contains":
+        return str(wanted) in str(value)
+    if isinstance(value, str) != isinstance(wanted, str) or value is None or wanted is None:
+        return False
+    return bool(
+        {"gt": value > wanted, "gte": value >= wanted, "lt": value < wanted, "lte": value <= wanted}[operator]
+    )

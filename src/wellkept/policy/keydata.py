@@ -8,9 +8,11 @@ same however it is written: 五岁, 5岁 and "five years" are ``5 year``; 6月30
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal, TypeAlias
 
 from wellkept.policy import dates, names, numbers
@@ -23,35 +25,47 @@ HARD: frozenset[Kind] = frozenset(("time", "date", "number", "amount"))
 
 @dataclass(frozen=True, slots=True)
 class KeyDatum(Record):
-    """One key datum: ``text`` as written at ``start`` to ``end``, ``value`` as compared."""
+    """One key datum: ``text`` as written at ``start`` to ``end``, ``value`` as compared.
+
+    ``said`` is the day it was said on, as the caller wrote it, where it stands apart from its text.
+    """
 
     kind: Kind
     text: str
     value: str
     start: int
     end: int
+    said: str = ""
 
 
 Span: TypeAlias = tuple[Kind, int, int, str]
 
 
-def extract(text: str, *, reference: datetime | None = None, zone: str = "UTC") -> tuple[KeyDatum, ...]:
+def extract(
+    text: str,
+    *,
+    reference: datetime | None = None,
+    zone: str = "UTC",
+    prefer: dates.Prefer = "past",
+) -> tuple[KeyDatum, ...]:
     """The key data of ``text`` in order of their place.
 
     No digit is overlooked, nor any Chinese numeral outside ``numbers.NOT_NUMBERS`` and the articles 一 and
     "one"; a digit of a date, a time or an id is no number as well. Takes time linear in the text.
 
     Args:
-        reference: when it was said (aware). With it, relative dates become absolute: 下周三 is
-        ``2024-06-19``. zone: IANA time zone of who said it; used with ``reference`` only.
+        reference: when it was said (aware). With it, relative dates become absolute ones.
+        zone: IANA time zone of who said it; used with ``reference`` only.
+        prefer: with ``reference``, whether an open date (周三, "in March") is the last or the coming one.
 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
     """
     folded = numbers.half_width(text)
-    fixed = _apart([*_dates(folded, reference, zone), *_ids(folded)])
-    spans = [*_quantities(_blanked(folded, fixed)), *_clauses(text)]
-    spans += _apart([*fixed, *_names(text)])
+    day_of = partial(_absolute, reference=reference, zone=zone, prefer=prefer) if reference else str
+    fixed = _apart([*_dates(folded, day_of), *_ids(folded)])
+    spans = [*fixed, *_quantities(_blanked(folded, fixed)), *_clauses(text)]
+    spans += _beside(_apart(list(_names(text))), fixed)
     spans.sort(key=lambda span: (span[1], span[2], span[0]))
     return tuple(
         KeyDatum(kind, text[start:end], value or fold(folded[start:end]), start, end)
@@ -74,6 +88,15 @@ def _apart(spans: list[Span]) -> list[Span]:
     return kept
 
 
+def _beside(spans: list[Span], fixed: list[Span]) -> Iterator[Span]:
+    """Those of ``spans`` that overlap none of ``fixed``; both are in order and apart."""
+    ends = [span[2] for span in fixed]
+    for span in spans:
+        place = bisect_right(ends, span[1])
+        if place == len(fixed) or fixed[place][1] >= span[2]:
+            yield span
+
+
 def _blanked(text: str, spans: list[Span]) -> str:
     pieces, end = [], 0
     for _, start, stop, _ in spans:
@@ -87,9 +110,9 @@ def _blanked(text: str, spans: list[Span]) -> str:
 _ID = re.compile(
     r"(?P<url>https?://[^\s<>\"'，。；、）)」》\u4e00-\u9fff]+)"
     r"|(?P<mail>(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9][\w-]{0,62}(?:\.[A-Za-z][\w-]{0,62})+)"
-    r"|(?P<phone>(?<![\d.])(?:\+86[\s-]?)?1[3-9]\d(?:[\s-]?\d{4}){2}(?!\d)|(?<!\d)0\d{2,3}-\d{7,8}(?!\d)"
-    r"|\+\d{1,3}(?:[\s-]\d{2,4}){2,4}(?!\d)|(?<!\d)\(?\d{3}\)?[\s-]\d{3}-\d{4}(?!\d))"
-    r"|(?P<code>`[^`\n]{1,80}`|(?<!\w)[A-Za-z]\w*_\w+|(?<!\w)[a-z]+[A-Z]\w+|(?<![\w/.])[\w/.-]{1,80}"
+    r"|(?P<phone>(?<![\d.])(?:\+86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d)|(?<!\d)0\d{2,3}-\d{7,8}(?!\d)"
+    r"|\+\d{1,3}(?:[ -]\d{2,4}){2,4}(?!\d)|(?<!\d)\(?\d{3}\)?[ -]\d{3}-\d{4}(?!\d))"
+    r"|(?P<code>`(?=[^`\n]{0,80}[A-Za-z])[^`\n]{1,80}`|(?<!\w)[A-Za-z]\w*_\w+|(?<!\w)[a-z]+[A-Z]\w+|(?<![\w/.])[\w/.-]{1,80}"
     r"\.(?:py|js|ts|md|txt|json|csv|pdf|docx?|xlsx?|html|css|java|go|rs|sh|ya?ml|toml|sql|png|jpg|zip)(?!\w))"
     r"|(?P<version>(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){2,6}(?:-[\w.]{1,40})?"
     r"|(?<!\w)v\d{1,9}(?:\.\d{1,9})?(?!\w))"
@@ -114,22 +137,21 @@ def _ids(text: str) -> Iterator[Span]:
         yield "id", start, start + len(written), value
 
 
-def _dates(text: str, reference: datetime | None, zone: str) -> Iterator[Span]:
+def _dates(text: str, day_of: Callable[[str], str]) -> Iterator[Span]:
     for phrase in dates.phrases(text):
         timed = any(word.kind == "clock" for word in phrase.words)
         times = [word for word in phrase.words if timed and word.kind in ("clock", "part")]
         days = [word for word in phrase.words if word not in times]
         if phrase.date:
-            yield "date", days[0].start, days[-1].end, _absolute(phrase.date, reference, zone)
+            end = days[-1].end if times else phrase.end
+            yield "date", days[0].start, end, day_of(phrase.date)
         if times:
             yield "time", times[0].start, times[-1].end, phrase.clock
 
 
-def _absolute(value: str, reference: datetime | None, zone: str) -> str:
-    if reference is None:
-        return value
+def _absolute(value: str, *, reference: datetime, zone: str, prefer: dates.Prefer) -> str:
     try:
-        return dates.absolute(value, reference, zone)
+        return dates.absolute(value, reference, zone, prefer=prefer)
     except OverflowError:
         return value  # "9999 years ago" stays as it was said
 
@@ -148,23 +170,20 @@ def _names(text: str) -> Iterator[Span]:
 
 
 _CONSTRAINT = re.compile(
-    r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過"
-    r"|不得(?!不)|千万|(?<![区特个分级类告])别(?![的人墅])"
-    r"|不吃|不喝|过敏|過敏|忌口|忌|只能|不许|不許|务必|務必|一定要|不准|不含"
-    r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less"
-    r"|later) than|not allowed|forbidden"
-    r"|prohibited|required|only (?:if|when|after|before)|should(?: not|n['’]t)|avoid|without"
-    r"|(?:do not|don['’]t|does not|doesn['’]t|cannot|can['’]t)(?! (?:know|think|worry|wait"
-    r"|believe|remember|mind|even)))\b",
+    r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過|不得(?!不)|千万"
+    r"|(?<![区特个分级类告])别(?![的人墅])|不吃|不喝|过敏|過敏|忌口|忌|只能|不许|不許|务必|務必|一定要|不准|不含"
+    r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less|later) than|not allowed"
+    r"|forbidden|prohibited|required|only (?:if|when|after|before)|should(?: not|n['’]t)|avoid|without"
+    r"|(?:do not|don['’]t|does not|doesn['’]t|cannot|can['’]t)"
+    r"(?! (?:know|think|worry|wait|believe|remember|mind|even)))\b",
     re.IGNORECASE,
 )
 _TODO = re.compile(
     r"记得|記得|待办|待辦|需要|打算|计划|計劃|准备|準備|提醒|别忘|別忘|得去|约了|約了|预约|預約|截止"
-    r"|(?<![不只主重需想还還正快首概摘])要(?![是不么麼紧緊求素点點么])"
-    r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget"
-    r"|going to|plan(?:s|ning)? to"
-    r"|gotta|deadline|due|appointment|scheduled?|by (?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|by tomorrow|by the end)\b",
+    r"|(?<![不只主重需想还還正快首概摘])要(?![是不么麼紧緊求素点點])"
+    r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget|going to"
+    r"|plan(?:s|ning)? to|gotta|deadline|due|appointment|scheduled?|by tomorrow|by the end"
+    r"|by (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
 _CUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (("constraint", _CONSTRAINT), ("todo", _TODO))
@@ -202,7 +221,8 @@ def missing(
 ) -> tuple[KeyDatum, ...]:
     """Those of ``items`` that ``text`` does not say, by value; equal values are returned once.
 
-    "5 year" is said by 五岁, and by a 5 without any unit; 3:30 by 15:30; "June 30" by 2024年6月30日.
+    "5 year" is said by 五岁 and by a 5 without unit, a plain 5 by a 5 of anything; 3:30 by 15:30; "June 30"
+    by 2024年6月30日, but not the other way round.
     Constraints and to-dos are said when three fifths of their words are.
 
     Raises:
@@ -266,7 +286,7 @@ def grams(text: str) -> set[str]:
 
 
 def _yearless(value: str) -> str:
-    """ "2024-06-30" as "--06-30", so that a day with its year says the same day without one."""
+    """``value`` without its year, so that 2024-06-30 says June 30."""
     match = re.fullmatch(r"(?:\d{4}|year[+-]\d+)[-/](\d\d(?:-\d\d)?)", value)
     return f"--{match[1]}" if match else value
 

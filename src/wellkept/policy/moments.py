@@ -42,7 +42,7 @@ def resolve(
         InvalidInput: ``reference`` is naive or ``zone`` unknown.
         OverflowError: the moment lies outside the years 1 to 9999.
     """
-    now = _local(reference, zone)
+    now = local_time(reference, zone)
     day, _, clock = value.partition("T")
     try:
         if match := re.fullmatch(r"(hour|minute)([+-]\d+)", day):
@@ -57,20 +57,24 @@ def resolve(
         raise OverflowError(f"{value} lies outside the calendar: {error}") from error
 
 
-def _local(reference: datetime, zone: str) -> datetime:
+def local_time(reference: datetime, zone: str) -> datetime:
+    """``reference`` as clocks in ``zone`` show it; InvalidInput for a naive one or an unknown zone."""
     if reference.tzinfo is None:
         raise InvalidInput("reference must be an aware datetime: give it a tzinfo")
     return reference.astimezone(zone_of(zone))
 
 
 @lru_cache(maxsize=64)
-def zone_of(name: str) -> ZoneInfo:
+def zone_of(name: str) -> tzinfo:
     """The time zone of this IANA name; InvalidInput where there is none."""
+    if name == "UTC":
+        return timezone.utc  # also where the system has no time zone data
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
         raise InvalidInput(
-            f"time zone {name!r} is unknown: use an IANA name such as Asia/Shanghai"
+            f"time zone {name!r} is unknown: use an IANA name such as Asia/Shanghai; "
+            "a system without time zone data needs: pip install tzdata"
         ) from error
 
 

@@ -35,7 +35,7 @@ _TITLE = (
 )
 _FUNCTION = (
     "我你您他她它咱在到去从從于於住往回离離的是了不有和跟与與把被要想会會能就都也很这這那来來过"
-    "過给給对對为為让讓请請找见見看说說叫用没沒吗嗎呢吧啊"
+    "過给給对對为為让讓请請找见見看说說叫用没沒吗嗎呢吧啊如果先再补補参參可以但因所又还還只才将將已"
 )
 _CHINESE_NAME = re.compile(
     rf"(?<![{_HAN}])[小老阿]{_SURNAME}(?![{_HAN}]?[时時候])"
@@ -66,8 +66,8 @@ _CHINESE_PLACE = re.compile(
 )
 _CAPITALISED = r"[A-Z][\w'’-]{0,30}[a-z][\w'’-]{0,30}"
 _LATIN = re.compile(
-    rf"(?P<place>\b(?:in|at|from|near|to|visit|visited|visiting)\s(?:the\s)?)?(?<![\w@./-])"
-    rf"(?P<name>{_CAPITALISED}(?:\s(?:of\s|de\s|van\s)?{_CAPITALISED}|\s[A-Z]\.(?=\s[A-Z]))*)(?![\w@/]|\.\w)",
+    rf"(?P<place>\b(?:in|at|from|near|to|visit|visited|visiting) (?:the )?)?(?<![\w@./-])"
+    rf"(?P<name>{_CAPITALISED}(?: (?:of |de |van )?{_CAPITALISED}| [A-Z]\.(?= [A-Z]))*)(?![\w@/]|\.\w)",
     re.ASCII,
 )
 _LATIN_PLACE = re.compile(
@@ -75,7 +75,9 @@ _LATIN_PLACE = re.compile(
     r"|City|Hotel|Beach|Lake"
     r"|Mountain|Island|School|Restaurant|Cafe|Library|Square|Bridge)$"
 )
-_PERSON_AFTER_TO = re.compile(r"\b(?:to|from)\s$")
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_HEADING = re.compile(r"(?:^|\n)[\s#*>|\d.+-]{1,11}$")
+_PERSON_AFTER_TO = re.compile(r"\b(?:to|from) $")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n。！？：；…\"“”「」()（）*#>|—-]|\b[A-Z][a-z]+:)\s*$")
 _STOP = (
     "a an and as at but by do does did for from had has have he her here hey hi hello his how "
@@ -97,6 +99,8 @@ _NO_NAMES = frozenset(_STOP.split())
 
 def find(text: str) -> Iterator[Name]:
     """The names and places of ``text``: Chinese ones first, then Latin ones, each in order."""
+    if "```" in text:
+        text = _CODE.sub(lambda block: " " * len(block[0]), text)
     if not text.isascii():
         for match in _CHINESE_NAME.finditer(text):
             group = match.lastgroup or 0
@@ -115,7 +119,7 @@ def _latin(text: str, match: re.Match[str]) -> Name | None:
         start += len(words.pop(0)) + 1
     while words and words[-1].lower().removesuffix("'s").removesuffix("’s") in _NO_NAMES:
         end -= len(words.pop()) + 1
-    if not words or _opens_sentence(text, start, end, len(words)):
+    if not words or _opens_sentence(text, start, end, len(words)) or _is_heading(text, start, end):
         return None
     if text[start:end].endswith(("'s", "’s")):
         end -= 2
@@ -128,3 +132,10 @@ def _opens_sentence(text: str, start: int, end: int, words: int) -> bool:
     if words > 1 or (end < len(text) and "\u4e00" <= text[end] <= "\u9fff"):
         return False
     return _SENTENCE_START.search(text[max(0, start - 12) : start]) is not None
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """Whether the words are a whole heading or label of Markdown: "## Next Steps", "- **Total Cost**: …"."""
+    return text[end : end + 1] in ("", "\n", ":", "*", "|") and bool(
+        _HEADING.search(text[max(0, start - 12) : start])
+    )

@@ -108,10 +108,10 @@ _NUMBER = re.compile(
     rf"|(?P<fraction>{_HAN}{{1,24}}分之{_HAN}{{1,24}}(?:[点點]{_HAN}{{1,24}})?)"
     rf"|(?P<han>{_HAN}{{1,24}}(?:[点點](?={_HAN}+(?!{_HAN}|分|刻|钟|鐘)){_HAN}{{1,24}})?))"
     r"|(?:(?<!\w)(?P<minus>[-−])(?=\d))?(?P<sign>(?:US|HK|NT)?\$|[¥€£]|\b(?:RMB|CNY|USD|EUR|GBP"
-    r"|HKD)\s?(?=\d))?\s?"
-    rf"(?P<arabic>\d+(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?(?P<scale>{_SCALE}))?"
-    rf"|\b(?=[a-zA-Z])(?i:(?P<english>(?:{_WORD})(?:(?:[\s-]|\sand\s)(?:{_WORD}))*s?\b)))"
-    rf"(?:[多几幾来餘余]?\s?-?(?P<unit>{_UNIT}))?"
+    r"|HKD)[ \t\xa0]?(?=\d))?[ \t\xa0]?"
+    rf"(?P<arabic>\d+(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?:[ \t\xa0]?(?P<scale>{_SCALE}))?"
+    rf"|\b(?=[a-zA-Z])(?i:(?P<english>(?:{_WORD})(?:(?:[ \t-]| and )(?:{_WORD}))*(?:(?<=[dn])s)?\b)))"
+    rf"(?:[多几幾来餘余]?[ \t\xa0]?-?(?P<unit>{_UNIT}))?"
 )
 _CURRENCY = {"US$": "USD", "HK$": "HKD", "NT$": "TWD", "RMB": "CNY"}
 
@@ -151,7 +151,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     lone = match["han"] or match["english"] or ""
     if not unit and not match["unit"] and lone and lone in "百千万萬亿億零":
         return None
-    article = not unit and lone in ("一", "one")
+    article = not unit and lone.lower() in ("一", "one")
     start, end = match.span()
     lead = len(match[0]) - len(match[0].lstrip())
     return Quantity(start + lead, end, value, unit, article)

@@ -1,14 +1,14 @@
 """Text to index tokens and query terms, alike on every store and the same in each script.
 
-Every token is made of a-z, 0-9 and non-ASCII characters, and holds no blank and no surrogate. So a store may
-join tokens by blanks and read them back with SQLite's ``ascii`` tokenizer, or write them as tsvector literals.
+Every token is made of a-z, 0-9 and non-ASCII characters, and holds no blank and no surrogate. So a store
+may join tokens by blanks and read them with SQLite's ``ascii`` tokenizer, or write them as tsvector literals.
 
-* NFKC, case folding, accents dropped, traditional Chinese taken for simplified (OpenCC's table, see ``han``).
-* Scripts without blanks (Han, kana, Hangul, Thai ...): overlapping pairs of characters, and the last one alone,
-  so that a query of one character is a prefix of some token wherever it stands: 恐龙特别 gives
+* NFKC, case folding, accents dropped, traditional Chinese taken for simplified (see ``han``).
+* Scripts without blanks (Han, kana, Hangul, Thai ...): overlapping pairs of characters, and the last one
+  alone, so that a query of one character is a prefix of some token wherever it stands: 恐龙特别 gives
   恐龙 龙特 特别 别.
-* Words: the English stem (Porter 2 of Snowball). camelCase, snake_case, digits beside letters, addresses, dates
-  and versions give their parts and the whole, joined by ``JOINT``: 2024-03-15 and 2024/03/15 are the same.
+* Words: the English stem (Porter 2 of Snowball). camelCase, snake_case, digits beside letters, addresses,
+  dates and versions give their parts and the whole, joined by ``JOINT``: 2024-03-15 is 2024/03/15.
 * Emoji: a token for each, without skin tone and variation marks; a flag is one.
 """
 
@@ -83,9 +83,32 @@ def query_terms(text: str) -> list[Term]:
     return list(terms)[:MAX_TERMS]
 
 
-def is_tail(token: str) -> bool:
-    """True for the lone last character of a run, which repeats what the pair before it says."""
-    return len(token) == 1 and not token.isascii() and _RUN.match(token) is not None
+def simplify(text: str) -> str:
+    """``text`` with traditional characters as simplified ones, so that a pattern need be written only once."""
+    return text if text.isascii() else text.translate(han.simplified())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of ``text`` with their end marks; a line end is one."""
+    return [sentence.strip() for sentence in _SENTENCE.findall(text) if sentence.strip()]
+
+
+def is_telling(token: str) -> bool:
+    """False for function words and for the lone last character of a run, which its pair says better."""
+    if len(token) <= 2 and _RUN.match(token):
+        return len(token) == 2 and not _STOP_CHARACTERS.issuperset(token)
+    return token not in _stop_stems()
+
+
+def is_loose(token: str) -> bool:
+    """True for a pair of characters of which one is a function word, as 的猫: less than a word."""
+    return len(token) == 2 and _RUN.match(token) is not None and not _STOP_CHARACTERS.isdisjoint(token)
+
+
+def characters(token: str) -> list[str]:
+    """The characters of a Chinese pair that are no function words; none of any other token."""
+    pair = len(token) == 2 and _HAN.match(token) is not None
+    return [character for character in token if pair and character not in _STOP_CHARACTERS]
 
 
 def _chunks(text: str) -> Iterator[tuple[str | None, str]]:
@@ -183,6 +206,8 @@ _PICTURE = (
 _CHUNK = re.compile(rf"(?P<word>{_WORD})|(?P<run>[{_RANGES}]+)|(?P<emoji>{_FLAG}|{_PICTURE})")
 _ASCII_CHUNK = re.compile(_WORD.replace(_LETTER, "[a-zA-Z0-9]"))
 _RUN = re.compile(rf"[{_RANGES}]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2}")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _SEPARATORS = re.compile(_SEPARATOR)
 _BORDER = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[0-9][a-zA-Z]|[a-zA-Z][0-9]")
 _PART = re.compile(r"[0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -81,7 +81,7 @@ def _weekday_number(day: str) -> int:
 
 @rules.add(
     _WEEK_KEYS,
-    rf"(?P<which>[上下]{{1,3}}[个個]?|[这這][个個]?|本){_WEEK}(?P<day>[一二三四五六日天末])?",
+    rf"(?P<which>(?:上{{1,3}}|下{{1,3}})[个個]?|[这這][个個]?|本){_WEEK}(?P<day>[一二三四五六日天末])?",
 )
 def _near_week(match: Match) -> str | None:
     week, day = f"week{_steps(match['which']):+d}", match["day"]
@@ -106,7 +106,7 @@ def _weekend(_: Match) -> str | None:
 
 @rules.add(
     "月",
-    rf"""(?P<which>[上下]{{1,3}}[个個]?|[这這][个個]?|本|当|當)月
+    rf"""(?P<which>(?:上{{1,3}}|下{{1,3}})[个個]?|[这這][个個]?|本|当|當)月
     (?:的?(?P<part>初|[上中下]旬|底|末)|的?(?P<day>{_DAY})[日号號])?""",
 )
 def _near_month(match: Match) -> str | None:

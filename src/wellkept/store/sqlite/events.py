@@ -11,23 +11,21 @@ from wellkept.errors import Conflict, NotFound, StoreFull
 from wellkept.policy.content import loads
 from wellkept.records import ROLES, Event, utc
 from wellkept.store.protocol import NewEvent, SessionRef
-from wellkept.store.sqlite.schema import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
+from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.vectors import remove_vectors
 
-# `+scope`: checked, but not a reason to leave the primary key for the index on (scope, ts).
 # One statement proves that the session is still there, gives out the places and keeps the counts.
 ALLOCATE = """
-    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2, tokens = tokens +
-    ?3,
-        terms = terms + ?4, active = max(active, ?5)
+    UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2,
+        tokens = tokens + ?3, terms = terms + ?4, active = max(active, ?5)
     WHERE key = ?6 AND scope = ?7 RETURNING next_seq
 """
 ADD = """
     INSERT INTO events (key, scope, role, content, ts, tokens, terms, speaker, metadata, idempotency_key)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-ADD_TERMS = "INSERT INTO event_terms (rowid, terms) VALUES (?, ?)"
-REMOVE_TERMS = "INSERT INTO event_terms (event_terms, rowid, terms) VALUES ('delete', ?, ?)"
 REMOVE = "DELETE FROM events WHERE key = ? AND scope = ? RETURNING terms"
 FORGET_COUNTS = """
     UPDATE sessions SET events = events - ?1, turns = turns - ?2, tokens = tokens - ?3, terms = terms - ?4
@@ -35,6 +33,7 @@ FORGET_COUNTS = """
 """
 _COLUMNS = "key, role, content, ts, tokens, speaker, metadata"
 BY_IDEMPOTENCY = f"SELECT {_COLUMNS} FROM events WHERE key >> 24 = ? AND idempotency_key = ?"
+# `+scope`: checked, but no reason to leave the primary key for the index on (scope, ts).
 DOWN = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND +scope = ? ORDER BY key DESC"
 UP = f"SELECT {_COLUMNS} FROM events WHERE key BETWEEN ? AND ? AND +scope = ? ORDER BY key"
 BETWEEN = f"""
@@ -49,18 +48,12 @@ _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 _FOREVER = 1 << 62
 
 
-def index_terms(scope_key: int, terms: Sequence[str]) -> str:
-    """Terms as the index holds them: salted with the scope, so that no query can reach another scope's rows
-    and its cost follows the size of one user's memory."""
-    salt = f"{scope_key:x}x"
-    return " ".join([salt + term for term in terms])
-
-
 class Events:
     """See ``store.protocol.Events``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
+        self._terms = Terms(connection, "event")
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
         names = [
@@ -116,7 +109,7 @@ class Events:
             ),
         )
         if event.terms:
-            self._db.execute(ADD_TERMS, (key, index_terms(ref.scope_key, event.terms)))
+            self._terms.add(ref.scope_key, key, event.terms)
         return Event(
             id=f"{ref.id}:{seq}",
             session_id=ref.id,
@@ -162,11 +155,13 @@ class Events:
             if row is None:
                 continue
             if its_terms:
-                self._db.execute(REMOVE_TERMS, (key, index_terms(ref.scope_key, its_terms)))
+                self._terms.remove(ref.scope_key, key, its_terms)
             removed += 1
             words += row[0]
             turns += event.role == "user"
             tokens += event.tokens
+        keys = [ref.key << SEQ_BITS | event.seq for event in events]
+        remove_vectors(self._db, ref.scope_key, "event", keys)
         self._db.execute(FORGET_COUNTS, (removed, turns, tokens, words, ref.key, ref.scope_key))
         return removed
 

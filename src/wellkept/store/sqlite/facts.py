@@ -1,7 +1,8 @@
 """Facts, their text index and the log of their changes in SQLite.
 
-The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an earlier change are those of now
-with the few that changed since put back, and reading them costs the same however long the log is.
+The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an
+earlier change are those of now with the few that changed since put back, and reading them costs the same
+however long the log is.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from typing import Any
 
 import apsw
 
-from wellkept.errors import Conflict
+from wellkept.errors import Conflict, NotFound
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import handles
-from wellkept.policy.words import index_tokens
+from wellkept.policy.words import Term, index_tokens
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import EXPLICIT, Actor, Change, Fact, FactState, SessionRef
-from wellkept.store.sqlite.events import index_terms
-from wellkept.store.sqlite.schema import SEQ_BITS
+from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
+from wellkept.store.protocol import SessionRef
+from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
+from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.vectors import remove_vectors
 from wellkept_flash import rules
 
 STATES: tuple[FactState, ...] = ("active", "retired", "archived")
@@ -32,12 +35,14 @@ _SEARCHED = ("active", "archived")
 
 _NAMES = "key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed"
 _SELECT = (
-    "SELECT f." + _NAMES.replace(", ", ", f.") + ", u.uses, u.last FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
+    "SELECT f."
+    + _NAMES.replace(", ", ", f.")
+    + ", u.uses, u.last FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
 )
 IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
 GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
 BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
-NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 1, ?) FROM facts"
+NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
 PUT = f"""
     INSERT INTO facts ({_NAMES}, scope, fingerprint, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET state = excluded.state, pinned = excluded.pinned, text = excluded.text,
@@ -45,9 +50,6 @@ PUT = f"""
         superseded_by = excluded.superseded_by, metadata = excluded.metadata, changed = excluded.changed,
         fingerprint = excluded.fingerprint, terms = excluded.terms
 """
-ADD_TERMS = "INSERT INTO fact_terms (rowid, terms) VALUES (?, ?)"
-REMOVE_TERMS = "INSERT INTO fact_terms (fact_terms, rowid, terms) VALUES ('delete', ?, ?)"
-RELATED = "SELECT rowid FROM fact_terms WHERE fact_terms MATCH ?"
 COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
@@ -85,18 +87,18 @@ _NO_KEY = -1
 
 
 def fact_id(key: int) -> str:
-    """The id that stands for ``key``: 13 characters."""
-    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(60, -1, -5))
+    """The id that stands for ``key``: 12 characters."""
+    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
 
 
 def fact_key(id: str) -> int:
     """The key behind an id; one that no fact has for anything else."""
-    if len(id) != 13 or not set(id) <= set(_DIGITS):
+    if len(id) != 12 or not set(id) <= set(_DIGITS):
         return _NO_KEY
     key = 0
     for digit in id:
         key = key << 5 | _DIGITS.index(digit)
-    return min(key, (1 << 63) - 1)
+    return key
 
 
 def terms_of(claim: Claim) -> list[str]:
@@ -116,7 +118,12 @@ class Facts:
         self._db = connection
 
     def all(
-        self, scope: Scope, *, states: Sequence[FactState] = ("active",), after: int = 0, limit: int | None = None
+        self,
+        scope: Scope,
+        *,
+        states: Sequence[FactState] = ("active",),
+        after: int = 0,
+        limit: int | None = None,
     ) -> list[Fact]:
         owner = scope_key(self._db, scope)
         most = -1 if limit is None else limit
@@ -147,8 +154,8 @@ class Facts:
         owner = scope_key(self._db, scope)
         if owner is None:
             return []
-        wanted = " OR ".join(f'"{term}"' for term in index_terms(owner, handles(claim)).split())
-        keys = [key for (key,) in self._db.execute(RELATED, (wanted,))] if wanted else []
+        found = Terms(self._db, "fact").postings(owner, [Term(handle) for handle in handles(claim)])
+        keys = [key for postings in found.values() for key in postings]
         known = self.by_text(scope, rules.fingerprint(claim.text))
         if known is not None:
             keys.append(known.key)
@@ -251,8 +258,9 @@ class Writer:
         valid_to: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Fact:
-        # Sortable by time, unique in the store, and not given out again after an erasure.
-        key = self._db.execute(NEXT_KEY, (int(time.time() * 1000) << 20 | secrets.randbits(20),)).get
+        # Sortable by time, unique in the store, not given out again after an erasure, and four apart: recall takes
+        # documents with neighbouring keys for neighbours.
+        key = self._db.execute(NEXT_KEY, ((int(time.time()) << 24 | secrets.randbits(24)) << 2,)).get
         fact = Fact(
             **{name: getattr(claim, name) for name in Claim.__dataclass_fields__},
             id=fact_id(key),
@@ -270,7 +278,10 @@ class Writer:
         return fact
 
     def put(self, fact: Fact, action: str) -> Fact:
-        old = read_fact(self._db.execute(GET, (fact.key, self._owner)).fetchone())
+        row = self._db.execute(GET, (fact.key, self._owner)).fetchone()
+        if row is None:
+            raise NotFound(f"No memory {fact.id!r} for this user. It may have been erased meanwhile.")
+        old = read_fact(row)
         if action not in ("pin", "unpin"):
             fact = replace(fact, changed_at=utc(self._at))
         self._write(fact, action, before=indexed_terms(old))
@@ -281,19 +292,24 @@ class Writer:
         row = _row(fact)
         print_ = bytes.fromhex(rules.fingerprint(fact.text))
         try:
-            self._db.execute(PUT, (*row, self._owner, print_, len(indexed)))
+            self._db.execute(PUT, (*row, self._owner, print_, len(terms_of(fact))))
         except apsw.ConstraintError as error:
             raise Conflict(
                 f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."
             ) from error
-        if before != indexed:
-            self._index(fact.key, before, REMOVE_TERMS)
-            self._index(fact.key, indexed, ADD_TERMS)
+        self._index(fact.key, before, indexed)
         self._log(fact.key, action, json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
-    def _index(self, key: int, terms: Sequence[str], statement: str) -> None:
-        if terms:
-            self._db.execute(statement, (key, index_terms(self._owner, terms)))
+    def _index(self, key: int, before: list[str], now: list[str]) -> None:
+        index = Terms(self._db, "fact")
+        if before == now:
+            return
+        if before:
+            index.remove(self._owner, key, before)
+        if now:
+            index.add(self._owner, key, now)
+        else:
+            remove_vectors(self._db, self._owner, "fact", [key])
 
     def _log(self, key: int, action: str, after: str | None) -> None:
         operation = self.number or None

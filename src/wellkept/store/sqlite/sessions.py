@@ -11,7 +11,7 @@ import apsw
 from wellkept.errors import Conflict
 from wellkept.records import Scope, SessionInfo, utc
 from wellkept.store.protocol import SessionRef
-from wellkept.store.sqlite.schema import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 
 FIND_SCOPE = "SELECT key FROM scopes WHERE namespace = ? AND user = ?"
 ADD_SCOPE = "INSERT INTO scopes (namespace, user) VALUES (?, ?) ON CONFLICT DO NOTHING"

@@ -7,9 +7,11 @@ from typing import Any
 
 import apsw
 
+from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES, LedgerLine, Summary, utc
 from wellkept.store.protocol import SessionRef, Uncovered
-from wellkept.store.sqlite.schema import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.terms import Terms
 
 COVERED = "SELECT covered FROM sessions WHERE key = ? AND scope = ?"
 # The beginning of the newest ?4 turns: the user event with ?4 - 1 user events behind it.
@@ -28,11 +30,20 @@ ADD = """
 ADD_LEDGER = (
     "INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
+# What can be found: the newest text of each topic, and the ledger.
+NOTES = """
+    SELECT key, text, 0 FROM (
+        SELECT key, text, version, max(version) OVER (PARTITION BY topic) AS newest
+        FROM summaries WHERE session = ?1
+    ) WHERE version = newest
+    UNION ALL SELECT key, text, 1 FROM ledger WHERE session = ?1
+"""
 _COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
 CURRENT = f"""
     SELECT {_COLUMNS} FROM (
-        SELECT *, max(version) OVER (PARTITION BY topic) AS newest, min(version) OVER (PARTITION BY topic) AS
-        oldest FROM summaries WHERE session = ?1 AND covers_to <= ?2
+        SELECT *, max(version) OVER (PARTITION BY topic) AS newest,
+            min(version) OVER (PARTITION BY topic) AS oldest
+        FROM summaries WHERE session = ?1 AND covers_to <= ?2
     ) WHERE version = newest ORDER BY oldest, topic
 """
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
@@ -50,6 +61,7 @@ class Summaries:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
+        self._terms = Terms(connection, "summary")
 
     def uncovered(self, ref: SessionRef, turns: int) -> Uncovered:
         base = ref.key << SEQ_BITS
@@ -67,6 +79,7 @@ class Summaries:
         self._db.execute(COVER, (covers_to, ref.key, ref.scope_key, expected))
         if not self._db.changes():
             return False
+        before = self._notes(ref)
         version = self._db.execute(NEXT_VERSION, (ref.key,)).get
         for it in summaries:
             at = int(it.at.timestamp() * 1000)
@@ -74,7 +87,21 @@ class Summaries:
             self._db.execute(ADD, values)
         for line in ledger:
             self._db.execute(ADD_LEDGER, (ref.key, line.seq, line.kind, line.value, line.text))
+        self._reindex(ref, before)
         return True
+
+    def _notes(self, ref: SessionRef) -> dict[int, str]:
+        """What can be found of this session, by the key in the index."""
+        return {
+            note_key(key, in_ledger): text for key, text, in_ledger in self._db.execute(NOTES, (ref.key,))
+        }
+
+    def _reindex(self, ref: SessionRef, before: dict[int, str]) -> None:
+        after = self._notes(ref)
+        for key, text in before.items() - after.items():
+            self._terms.remove(ref.scope_key, key, index_tokens(text))
+        for key, text in after.items() - before.items():
+            self._terms.add(ref.scope_key, key, index_tokens(text))
 
     def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
         rows = self._db.execute(CURRENT, (ref.key, MAX_SEQ if upto is None else upto))
@@ -90,12 +117,19 @@ class Summaries:
         ]
 
     def drop(self, ref: SessionRef, seq: int) -> int:
+        before = self._notes(ref)
         self._db.execute(DROP, (ref.key, seq))
         dropped = self._db.changes()
         if dropped:
             self._db.execute(UNCOVER, (ref.key,))
             self._db.execute(DROP_LEDGER, (ref.key,))
+            self._reindex(ref, before)
         return dropped
+
+
+def note_key(key: int, in_ledger: bool) -> int:
+    """The key in the index: far enough apart that no note is another's neighbour."""
+    return key << 4 | in_ledger << 3
 
 
 def _summary(ref: SessionRef, row: tuple[Any, ...]) -> Summary:

@@ -1,0 +1,68 @@
+"""BM25 over the postings of one person's memory, and what a message lends to its neighbours.
+
+Formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from wellkept.policy.words import Term
+
+Postings: TypeAlias = Mapping[int, int]
+"""How often a term occurs, by document key."""
+
+SATURATION = 1.2
+"""k1: from about this many occurrences on, another one adds little."""
+
+LENGTH = 0.75
+"""b: how much a long document must say more often what a short one says once; 0 not at all, 1 in proportion."""
+
+NEAR = 0.5
+FAR = 0.25
+"""The part of its score that a message lends to the next one on each side, and to the one after that."""
+
+
+def idf(documents: int, frequency: int) -> float:
+    """How telling a term is that ``frequency`` of ``documents`` hold; above 0 even for one that all hold."""
+    return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
+def scores(
+    weights: Mapping[Term, float],
+    postings: Mapping[Term, Postings],
+    lengths: Mapping[int, int],
+    *,
+    documents: int,
+    average: float,
+) -> dict[int, float]:
+    """The BM25 score of each document that holds a term and whose length is known.
+
+    ``documents`` and ``average`` (length in tokens) are of the whole memory that is searched.
+    """
+    total: dict[int, float] = {}
+    fixed, slope = SATURATION * (1 - LENGTH), SATURATION * LENGTH / (average or 1)
+    for term, weight in weights.items():
+        found = postings.get(term)
+        if not found:
+            continue
+        top = weight * idf(documents, len(found)) * (SATURATION + 1)
+        for key, count in found.items():
+            if key in lengths:
+                total[key] = total.get(key, 0.0) + top * count / (count + fixed + slope * lengths[key])
+    return total
+
+
+def lend(own: Mapping[int, float]) -> dict[int, float]:
+    """What each key, existing or not, gets from keys one and two away: answers are found by their questions."""
+    lent: dict[int, float] = {}
+    get = lent.get
+    for key, score in own.items():
+        near, far = NEAR * score, FAR * score
+        lent[key - 2] = get(key - 2, 0.0) + far
+        lent[key - 1] = get(key - 1, 0.0) + near
+        lent[key + 1] = get(key + 1, 0.0) + near
+        lent[key + 2] = get(key + 2, 0.0) + far
+    return lent

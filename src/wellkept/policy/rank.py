@@ -1,0 +1,160 @@
+"""From a question and the index of one memory to ranked results, each with the parts of its score.
+
+1. BM25 of the question's terms (``bm25``, ``question``) and of words from its best hits (``feedback``), and what
+   neighbours lend.
+2. With vectors: both scores in standard deviations, added (``meaning``).
+3. Factors from what is known of each document, and for the best ones from their texts (``boosts``).
+4. Out: what is below a threshold, what says the same as a better one, what is over the limit (``results``).
+
+Nothing here reads or writes: the ``Index`` answers from what its caller has at hand.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
+from wellkept.policy.bm25 import Postings
+from wellkept.policy.corpus import Doc, Index
+from wellkept.policy.meaning import Meaning
+from wellkept.policy.question import Question
+from wellkept.policy.results import Found, Ranking, Wish
+from wellkept.policy.words import Term
+
+SHORTLIST = 20
+"""So many texts are read to put the best in order; more when more results are asked for."""
+
+CLIP = 1000
+"""Characters read of each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """All documents in question; what was looked up for them; what each gets, by the name of the part."""
+
+    docs: Mapping[int, Doc]
+    postings: Mapping[Term, Postings]
+    added: Mapping[Term, float]
+    parts: Mapping[str, Mapping[int, float]]
+
+    def parts_of(self, key: int) -> dict[str, float]:
+        return {name: scores[key] for name, scores in self.parts.items() if key in scores}
+
+    def sums(self) -> dict[int, float]:
+        total: dict[int, float] = {}
+        for scores in self.parts.values():
+            for key, score in scores.items():
+                total[key] = total.get(key, 0.0) + score
+        return total
+
+
+def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | None = None) -> Ranking:
+    """What ``index`` holds for the question ``text``, best first; empty when there is nothing.
+
+    ``meant`` brings vector scores; without it the text decides alone.
+    """
+    wish = wish or Wish()
+    asked = question.read(text, index.speakers)
+    pool = _gather(asked, index, meant)
+    factors = {key: boosts.known(doc, asked, wish.window, wish.age) for key, doc in pool.docs.items()}
+    scores = {key: score * math.prod(factors[key].values()) for key, score in pool.sums().items()}
+    best = heapq.nlargest(max(SHORTLIST, 2 * wish.limit), scores, key=lambda key: (scores[key], -key))
+    read = list(_read({key: factors[key] for key in best}, pool, asked, index, meant))
+    read.sort(key=lambda candidate: (-candidate[0].score, candidate[0].key))
+    return replace(results.choose(read, wish), added=tuple(term.text for term in pool.added))
+
+
+def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
+    postings = index.postings(asked.terms)
+    docs = dict(index.docs(_reach(postings)))
+    own = _scores(asked.terms, postings, docs, index)
+    added = _feedback(asked, own, docs, index)
+    more = index.postings(added)
+    docs.update(index.docs(_reach(more) - docs.keys()))
+    fed = _scores(added, more, docs, index)
+    both = {key: own.get(key, 0.0) + fed.get(key, 0.0) for key in own.keys() | fed.keys()}
+    lent = {key: score for key, score in bm25.lend(both).items() if key in docs}
+    text = {key: both.get(key, 0.0) + lent.get(key, 0.0) for key in both.keys() | lent.keys()}
+    scale = 1 / meaning.deviation(text, index.documents)
+    parts = {"text": _times(own, scale), "feedback": _times(fed, scale), "neighbours": _times(lent, scale)}
+    if meant is not None:
+        close = meant.standing()
+        docs.update(index.docs(close.keys() - docs.keys()))
+        parts["meaning"] = _times({key: close[key] for key in close if key in docs}, meaning.WEIGHT)
+    return _Pool(docs, postings, added, parts)
+
+
+def _reach(postings: Mapping[Term, Postings]) -> set[int]:
+    """All keys with a term, and those to which they lend."""
+    keys = set().union(*postings.values())
+    return {key + step for step in (-2, -1, 0, 1, 2) for key in keys}
+
+
+def _scores(
+    weights: Mapping[Term, float], postings: Mapping[Term, Postings], docs: Mapping[int, Doc], index: Index
+) -> dict[int, float]:
+    lengths = {key: doc.length for key, doc in docs.items()}
+    return bm25.scores(weights, postings, lengths, documents=index.documents, average=index.average)
+
+
+def _feedback(
+    asked: Question, own: Mapping[int, float], docs: Mapping[int, Doc], index: Index
+) -> dict[Term, float]:
+    """Only from what people said: a long answer of the assistant would lead away."""
+    said = (key for key in own if docs[key].role != "assistant")
+    best = heapq.nlargest(feedback.DOCUMENTS, said, key=lambda key: (own[key], -key))
+    texts = index.texts(best)
+    hits = [(texts[key], own[key]) for key in best if key in texts]
+    return feedback.terms(hits, {term.text for term in asked.terms}, index.frequencies, index.documents)
+
+
+def _times(scores: Mapping[int, float], factor: float) -> dict[int, float]:
+    return {key: score * factor for key, score in scores.items()}
+
+
+def _read(
+    known: Mapping[int, Mapping[str, float]],
+    pool: _Pool,
+    asked: Question,
+    index: Index,
+    meant: Meaning | None,
+) -> Iterator[tuple[Found, frozenset[str]]]:
+    """The documents ``known`` with all parts of their scores, and the tokens of their texts."""
+    worth = _worth(asked, pool.postings, index.documents)
+    by_token = {term.text: share for term, share in worth.items() if not term.prefix}
+    for key, text in index.texts(known.keys()).items():
+        said = words.sentences(text[:CLIP])
+        sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in said}
+        parts = pool.parts_of(key)
+        factors = {**known[key], **boosts.read(sentences, asked, by_token)}
+        found = Found(
+            key=key,
+            score=sum(parts.values()) * math.prod(factors.values()),
+            relevance=max(_held(key, worth, pool.postings), meant.similarity(key) if meant else 0.0),
+            parts={**parts, **factors},
+            around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
+        )
+        yield found, frozenset().union(*sentences.values())
+
+
+def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
+    """The share of each term in what the question says; rare terms have more of it."""
+    weights = {
+        term: weight * bm25.idf(documents, len(postings.get(term, ())))
+        for term, weight in asked.terms.items()
+    }
+    total = sum(weights.values())
+    return {term: weight / total for term, weight in weights.items()}
+
+
+def _held(key: int, worth: Mapping[Term, float], postings: Mapping[Term, Postings]) -> float:
+    """The share of the question that the message ``key`` and the two beside it hold."""
+    held = 0.0
+    for term, share in worth.items():
+        found = postings.get(term, ())
+        if key in found or key - 1 in found or key + 1 in found:
+            held += share
+    return held

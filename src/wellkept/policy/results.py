@@ -1,0 +1,109 @@
+"""Which candidates become results: not the weak, nothing twice, no more than wished for, and the reason for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from wellkept.policy.boosts import Age
+from wellkept.policy.corpus import Window
+from wellkept.records import Record
+
+ALIKE = 0.9
+"""Two texts that share this part of their tokens say the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish(Record):
+    """What a caller may set beside the question.
+
+    Attributes:
+        limit: results at most.
+        threshold: least ``relevance`` of a result; 0 for all that have to do with the question.
+        similarity: least calibrated similarity of what shares no word with it, nor has a neighbour that does.
+        window: the time that the question speaks of; what was said then is favoured.
+        age: how age counts; None for not at all.
+    """
+
+    limit: int = 8
+    threshold: float = 0.0
+    similarity: float = 0.7
+    window: Window | None = None
+    age: Age | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found(Record):
+    """A result.
+
+    Attributes:
+        score: puts the results of one question in order; not comparable between questions.
+        relevance: from 0 to 1: the share of the question's weight that it and its neighbours hold, or its
+            calibrated similarity, whichever is more.
+        parts: ``text``, ``feedback``, ``neighbours`` and ``meaning``, which were added, and by the name of their
+            reason the factors that then changed the sum.
+        around: keys of the messages right before and after it.
+        same: keys of candidates that say the same and were dropped for it.
+    """
+
+    key: int
+    score: float
+    relevance: float
+    parts: Mapping[str, float]
+    around: tuple[int, ...] = ()
+    same: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped(Record):
+    """A candidate that is no result, and why."""
+
+    key: int
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking(Record):
+    """Results, best first; what was dropped; the words that were added to the question's own."""
+
+    found: tuple[Found, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+def choose(candidates: Iterable[tuple[Found, frozenset[str]]], wish: Wish) -> Ranking:
+    """Parts candidates with the tokens of their texts, best first, into results and the dropped."""
+    kept: dict[int, tuple[Found, frozenset[str]]] = {}
+    dropped: list[Dropped] = []
+    for candidate, tokens in candidates:
+        reason = _too_weak(candidate, wish)
+        twin = None if reason else _twin(tokens, kept)
+        if twin is not None:
+            first, others = kept[twin]
+            kept[twin] = replace(first, same=(*first.same, candidate.key)), others
+            reason = f"says the same as {twin}"
+        elif reason is None and len(kept) >= wish.limit:
+            reason = f"over the limit of {wish.limit}"
+        if reason is None:
+            kept[candidate.key] = candidate, tokens
+        else:
+            dropped.append(Dropped(key=candidate.key, score=candidate.score, reason=reason))
+    return Ranking(found=tuple(found for found, _ in kept.values()), dropped=tuple(dropped))
+
+
+def _too_weak(candidate: Found, wish: Wish) -> str | None:
+    if candidate.relevance < wish.threshold:
+        return f"relevance {candidate.relevance:.2f} is below the threshold {wish.threshold:.2f}"
+    shares_words = candidate.parts.keys() & {"text", "feedback", "neighbours"}
+    if not shares_words and candidate.relevance < wish.similarity:
+        return f"shares no word, and its similarity {candidate.relevance:.2f} is below {wish.similarity:.2f}"
+    return None
+
+
+def _twin(tokens: frozenset[str], kept: Mapping[int, tuple[Found, frozenset[str]]]) -> int | None:
+    for key, (_, others) in kept.items():
+        smaller, larger = sorted((len(tokens), len(others)))
+        if smaller >= ALIKE * larger and len(tokens & others) >= ALIKE * len(tokens | others):
+            return key
+    return None

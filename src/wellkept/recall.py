@@ -1,0 +1,330 @@
+"""Finds: from a question to ranked results, over all that a scope holds.
+
+This is the shell around ``policy.rank``: it reads a scope's documents through the store's corpora, asks the embedder
+where there is one, and turns keys into results. What is not embedded yet is found by text all the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from wellkept.core import Core
+from wellkept.errors import InvalidInput, ModelError, NotFound
+from wellkept.models.protocol import Embedder
+from wellkept.policy import dates, filters
+from wellkept.policy.boosts import Age
+from wellkept.policy.checks import check_limit, milliseconds
+from wellkept.policy.corpus import Doc, Window
+from wellkept.policy.meaning import Meaning
+from wellkept.policy.rank import rank
+from wellkept.policy.results import Ranking, Wish
+from wellkept.policy.words import Term
+from wellkept.records import Record, Scope
+from wellkept.store.protocol import Corpus, Hit, Narrow, SessionRef, Tables
+
+KINDS = ("event", "fact", "summary")
+LONGEST_QUERY = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Record):
+    """Something that was found.
+
+    Attributes:
+        kind: "event", "fact" or "summary".
+        score: puts the results of one question in order; scores of two questions cannot be compared.
+        relevance: from 0 to 1: how much of what the question says it holds, or how close it is in meaning.
+        events: ids of its source events; of an event, its own.
+        parts: what the score is made of: text, feedback, neighbours and meaning, which were added, and by the name
+            of their reason the factors that then changed the sum.
+        around: ids of the events right before and after it.
+        dropped: why it is no result after all; None for a result.
+    """
+
+    id: str
+    kind: str
+    text: str
+    score: float
+    relevance: float
+    events: tuple[str, ...]
+    session_id: str | None
+    ts: datetime
+    role: str
+    speaker: str | None
+    parts: Mapping[str, float]
+    around: tuple[str, ...] = ()
+    dropped: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(Record):
+    """A question and what may answer it; see ``UserReader.search`` for the fields."""
+
+    query: str
+    limit: int
+    kinds: tuple[str, ...]
+    session_id: str | None
+    since: int | None
+    until: int | None
+    now: datetime
+    condition: filters.Condition
+    threshold: float
+    explain: bool = False
+
+
+def search_of(
+    core: Core,
+    query: str,
+    *,
+    limit: int | None = None,
+    kinds: Sequence[str] | None = None,
+    session_id: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    now: datetime | None = None,
+    filters: Mapping[str, object] | None = None,
+    threshold: float | None = None,
+    explain: bool = False,
+) -> Search:
+    """The checked question. Raises InvalidInput, which names what is wrong."""
+    if not isinstance(query, str):
+        raise InvalidInput(f"The query is {type(query).__name__}; it must be text.")
+    if threshold is not None and not (isinstance(threshold, (int, float)) and 0 <= threshold <= 1):
+        raise InvalidInput(f"The threshold is {threshold!r}; it must be between 0 and 1.")
+    if now is not None:
+        milliseconds(now)
+    return Search(
+        query=query[:LONGEST_QUERY],
+        limit=check_limit(core.policy.recall_limit if limit is None else limit),
+        kinds=_check_kinds(kinds),
+        session_id=session_id,
+        since=milliseconds(since),
+        until=milliseconds(until),
+        now=now or core.clock(),
+        condition=_parse(filters),
+        threshold=threshold or 0.0,
+        explain=explain,
+    )
+
+
+_parse = filters.parse
+
+
+def _check_kinds(kinds: Sequence[str] | None) -> tuple[str, ...]:
+    if kinds is None:
+        return KINDS
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if isinstance(kinds, str) or unknown or not kinds:
+        raise InvalidInput(f"The kinds are {kinds!r}; choose some of: {', '.join(KINDS)}.")
+    return tuple(kinds)
+
+
+def recall(core: Core, scope: Scope, search: Search) -> list[Result]:
+    """What the scope holds for a question, best first; empty when there is nothing.
+
+    With ``explain`` the results are followed by the candidates that are none, each with its reason.
+
+    Raises:
+        NotFound: the session is not this scope's.
+        ModelError: the embedder failed on the question, or gave no usable vector.
+    """
+    asked = question_vector(core.embedder, search.query) if core.embedder else None
+    return core.store.read(lambda tables: _recall(core, tables, scope, search, asked))
+
+
+def _recall(
+    core: Core, tables: Tables, scope: Scope, search: Search, asked: Sequence[float] | None
+) -> list[Result]:
+    narrow = Narrow(
+        session=_session(tables, scope, search.session_id),
+        since=search.since,
+        until=search.until,
+        condition=search.condition,
+    )
+    corpora = [tables.corpora[kind] for kind in search.kinds if kind in tables.corpora]
+    index = ScopeIndex(corpora, scope, narrow)
+    policy = core.policy
+    wish = Wish(
+        limit=search.limit,
+        threshold=search.threshold,
+        similarity=policy.similarity_threshold,
+        window=_window(search, policy.time_zone),
+        age=Age(now=search.now, discount=policy.age_discount, days=policy.age_days),
+    )
+    meant = _meaning(core, tables, index, asked, search.kinds)
+    return _results(index, rank(search.query, index, meant, wish), search.explain)
+
+
+def _session(tables: Tables, scope: Scope, session_id: str | None) -> SessionRef | None:
+    if session_id is None:
+        return None
+    found = tables.sessions.find(scope, session_id)
+    if found is None:
+        raise NotFound(f"No session {session_id!r} for this user.")
+    return found
+
+
+def _window(search: Search, zone: str) -> Window | None:
+    """The time that the question names; a clock time alone is none."""
+    for span in dates.find(search.query, search.now, zone):
+        if span.kind != "time" and (span.since or span.until):
+            first = datetime.min.replace(tzinfo=search.now.tzinfo)
+            return Window(span.since or first, span.until or search.now)
+    return None
+
+
+# ── the index of a scope ─────────────────────────────────────────────────────────────────────────────────────
+
+_KIND_BITS = 61
+
+
+class ScopeIndex:
+    """Several corpora as the one index that ranking reads; keys carry their corpus in the upper bits."""
+
+    def __init__(self, corpora: Sequence[Corpus], scope: Scope, narrow: Narrow) -> None:
+        self._corpora = corpora
+        self.scope = scope
+        self._narrow = narrow
+        self._known: dict[int, Doc | None] = {}
+        sizes = [corpus.size(scope) for corpus in corpora]
+        self.documents = sum(documents for documents, _ in sizes)
+        self.average = sum(terms for _, terms in sizes) / (self.documents or 1)
+        self.speakers = {name for corpus in corpora for name in corpus.speakers(scope)}
+
+    def postings(self, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        """See ``policy.corpus.Index``; only of documents that may be found."""
+        merged: dict[Term, dict[int, int]] = {term: {} for term in terms}
+        for place, corpus in enumerate(self._corpora):
+            for term, found in corpus.postings(self.scope, terms).items():
+                merged[term].update({place << _KIND_BITS | key: count for key, count in found.items()})
+        allowed = self.docs({key for found in merged.values() for key in found})
+        return {term: {key: found[key] for key in found if key in allowed} for term, found in merged.items()}
+
+    def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
+        """See ``policy.corpus.Index``."""
+        total = dict.fromkeys(tokens, 0)
+        for corpus in self._corpora:
+            for token, count in corpus.frequencies(self.scope, tokens).items():
+                total[token] += count
+        return total
+
+    def docs(self, keys: Collection[int]) -> dict[int, Doc]:
+        """See ``policy.corpus.Index``."""
+        unknown = [key for key in keys if key not in self._known]
+        self._known.update(dict.fromkeys(unknown))
+        for base, corpus, its in self._parted(unknown):
+            for key, doc in corpus.docs(self.scope, its, self._narrow).items():
+                self._known[base | key] = doc
+        return {key: known for key in keys if (known := self._known[key]) is not None}
+
+    def texts(self, keys: Collection[int]) -> dict[int, str]:
+        """See ``policy.corpus.Index``."""
+        return {
+            base | key: text
+            for base, corpus, its in self._parted(keys)
+            for key, text in corpus.texts(self.scope, its).items()
+        }
+
+    def hits(self, keys: Collection[int]) -> dict[int, tuple[str, Hit]]:
+        """The kind of each document and what results show of it."""
+        return {
+            base | key: (corpus.kind, hit)
+            for base, corpus, its in self._parted(keys)
+            for key, hit in corpus.hits(self.scope, its).items()
+        }
+
+    def key(self, kind: str, key: int) -> int:
+        """The key here of a document of a corpus."""
+        place = next(place for place, corpus in enumerate(self._corpora) if corpus.kind == kind)
+        return place << _KIND_BITS | key
+
+    def _parted(self, keys: Iterable[int]) -> list[tuple[int, Corpus, list[int]]]:
+        mask = (1 << _KIND_BITS) - 1
+        parted: dict[int, list[int]] = {}
+        for key in keys:
+            if key >= 0 and key >> _KIND_BITS < len(self._corpora):
+                parted.setdefault(key >> _KIND_BITS, []).append(key & mask)
+        return [(place << _KIND_BITS, self._corpora[place], its) for place, its in parted.items()]
+
+
+def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> list[Result]:
+    near = {key for found in ranking.found for key in found.around}
+    keys = {found.key for found in ranking.found} | near
+    if explain:
+        keys |= {dropped.key for dropped in ranking.dropped}
+    hits = index.hits(keys)
+    results = [
+        _result(
+            *hits[found.key],
+            found.score,
+            found.relevance,
+            found.parts,
+            [hits[key][1].id for key in found.around],
+        )
+        for found in ranking.found
+    ]
+    if explain:
+        results += [
+            _result(*hits[it.key], it.score, 0.0, {}, [], dropped=it.reason)
+            for it in ranking.dropped
+            if it.key in hits
+        ]
+    return results
+
+
+def _result(
+    kind: str,
+    hit: Hit,
+    score: float,
+    relevance: float,
+    parts: Mapping[str, float],
+    around: Sequence[str],
+    dropped: str | None = None,
+) -> Result:
+    return Result(
+        id=hit.id, kind=kind, text=hit.text, score=score, relevance=relevance, events=hit.events, session_id=hit.session_id,
+        ts=hit.ts, role=hit.role, speaker=hit.speaker, parts=dict(parts), around=tuple(around), dropped=dropped,
+    )  # fmt: skip
+
+
+# ── meaning ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _meaning(
+    core: Core, tables: Tables, index: ScopeIndex, asked: Sequence[float] | None, kinds: Sequence[str]
+) -> Meaning | None:
+    if core.embedder is None or asked is None:
+        return None
+    near = tables.vectors.near(
+        index.scope, core.embedder.name, asked, [k for k in kinds if k in tables.corpora]
+    )
+    cosines = {index.key(kind, key): cosine for (kind, key), cosine in near.cosines.items()}
+    return Meaning(
+        cosines=cosines, mean=near.mean, deviation=near.deviation, calibration=core.embedder.calibration
+    )
+
+
+def question_vector(embedder: Embedder, query: str) -> Sequence[float] | None:
+    """The vector of a question; None for one without words."""
+    return checked_vectors(embedder, [query], kind="query")[0] if query.strip() else None
+
+
+def checked_vectors(
+    embedder: Embedder, texts: Sequence[str], *, kind: str = "document"
+) -> list[Sequence[float]]:
+    """Vectors of ``texts``. Raises ModelError when a number, a dimension or a vector is not what it must be."""
+    vectors = list(embedder.embed(texts, kind=kind))
+    if len(vectors) != len(texts):
+        raise ModelError(f"{embedder.name} gave {len(vectors)} vectors for {len(texts)} texts.")
+    for vector in vectors:
+        if len(vector) != embedder.dimension:
+            raise ModelError(
+                f"{embedder.name} gave a vector of {len(vector)} numbers; it says that it makes {embedder.dimension}."
+            )
+        length = math.fsum(number * number for number in vector)
+        if not math.isfinite(length) or length == 0:
+            raise ModelError(f"{embedder.name} gave a vector of zeros, infinities or no numbers at all.")
+    return vectors

@@ -1,0 +1,177 @@
+"""What recall reads: events and summaries as documents of one scope's text index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import apsw
+
+from wellkept.policy.content import loads
+from wellkept.policy.corpus import Doc
+from wellkept.policy.filters import ANYTHING
+from wellkept.policy.words import Term
+from wellkept.records import ROLES, Scope, text_of, utc
+from wellkept.store.protocol import Hit, Narrow
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.sessions import scope_key
+from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.where import where
+
+_FOREVER = 1 << 62
+_KEYS = "(SELECT value FROM json_each(?))"
+SIZE = "SELECT coalesce(sum(events), 0), coalesce(sum(terms), 0) FROM sessions WHERE scope = ?"
+# Skips from one name to the next in the index instead of reading every event.
+SPEAKERS = """
+    WITH RECURSIVE names (name) AS (
+        SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker IS NOT NULL UNION ALL
+        SELECT (SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker > name) FROM names WHERE name IS NOT NULL
+    ) SELECT name FROM names WHERE name IS NOT NULL
+"""
+EVENT_DOCS = f"SELECT key, terms, role, ts, speaker FROM events WHERE key IN {_KEYS} AND +scope = ?"
+EVENT_ROWS = f"""
+    SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
+    WHERE e.key IN {_KEYS} AND +e.scope = ?
+"""
+EVENT_TEXTS = f"SELECT key, content FROM events WHERE key IN {_KEYS} AND +scope = ?"
+NOTE_SIZE = """
+    SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
+    WHERE s.scope = ?
+"""
+SUMMARY_ROWS = f"""
+    SELECT m.key << 4, s.key, s.id, m.text, m.at, m.covers_from, m.covers_to FROM summaries m
+    JOIN sessions s ON s.key = m.session WHERE m.key IN {_KEYS} AND s.scope = ?
+"""
+LEDGER_ROWS = f"""
+    SELECT l.key << 4 | 8, s.key, s.id, l.text, s.active, l.seq, l.seq FROM ledger l
+    JOIN sessions s ON s.key = l.session WHERE l.key IN {_KEYS} AND s.scope = ?
+"""
+
+
+class EventCorpus:
+    """See ``store.protocol.Corpus``."""
+
+    kind = "event"
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._terms = Terms(connection, "event")
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        documents, terms = next(self._db.execute(SIZE, (scope_key(self._db, scope),)))
+        return documents, terms
+
+    def speakers(self, scope: Scope) -> set[str]:
+        return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        owner = scope_key(self._db, scope)
+        return {} if owner is None else self._terms.postings(owner, terms)
+
+    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
+        owner = scope_key(self._db, scope)
+        return {} if owner is None else self._terms.frequencies(owner, tokens)
+
+    def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
+        condition, values = where(narrow.condition)
+        if narrow.since is not None or narrow.until is not None:
+            condition = f"({condition}) AND ts >= ? AND ts < ?"
+            start = -_FOREVER if narrow.since is None else narrow.since
+            values += [start, _FOREVER if narrow.until is None else narrow.until]
+        if narrow.session is not None:
+            condition = f"({condition}) AND key BETWEEN ? AND ?"
+            first = narrow.session.key << SEQ_BITS
+            values += [first, first | MAX_SEQ]
+        statement = f"{EVENT_DOCS} AND ({condition})"
+        rows = self._db.execute(statement, (_listed(keys), scope_key(self._db, scope), *values))
+        return {row[0]: Doc(row[1], ROLES[row[2]], row[3], row[4]) for row in rows}
+
+    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
+        rows = self._db.execute(EVENT_TEXTS, (_listed(keys), scope_key(self._db, scope)))
+        return {key: text_of(loads(content)) for key, content in rows}
+
+    def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
+        rows = self._db.execute(EVENT_ROWS, (_listed(keys), scope_key(self._db, scope)))
+        return {row[0]: _event_hit(*row) for row in rows}
+
+
+def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker: str | None) -> Hit:
+    id = f"{session}:{key & MAX_SEQ}"
+    return Hit(
+        id=id,
+        session_id=session,
+        text=text_of(loads(content)),
+        ts=utc(ts),
+        role=ROLES[role],
+        speaker=speaker,
+        events=(id,),
+    )
+
+
+class SummaryCorpus:
+    """See ``store.protocol.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
+
+    kind = "summary"
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._terms = Terms(connection, "summary")
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        documents, terms = next(self._db.execute(NOTE_SIZE, (scope_key(self._db, scope),)))
+        return documents, terms
+
+    def speakers(self, scope: Scope) -> set[str]:
+        return set()
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        owner = scope_key(self._db, scope)
+        return {} if owner is None else self._terms.postings(owner, terms)
+
+    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
+        owner = scope_key(self._db, scope)
+        return {} if owner is None else self._terms.frequencies(owner, tokens)
+
+    def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
+        """A summary has no metadata: with filters there is none."""
+        if narrow.condition != ANYTHING:
+            return {}
+        return {
+            row[0]: Doc(max(1, len(row[3]) // 4), "user", row[4])
+            for row in self._rows(scope, keys)
+            if (narrow.session is None or row[1] == narrow.session.key)
+            and (narrow.since is None or row[4] >= narrow.since)
+            and (narrow.until is None or row[4] < narrow.until)
+        }
+
+    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
+        return {row[0]: row[3] for row in self._rows(scope, keys)}
+
+    def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
+        return {row[0]: _note_hit(*row) for row in self._rows(scope, keys)}
+
+    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[Any]:
+        owner = scope_key(self._db, scope)
+        for statement, in_ledger in ((SUMMARY_ROWS, False), (LEDGER_ROWS, True)):
+            rows = [key >> 4 for key in keys if bool(key & 8) == in_ledger]
+            if rows:
+                yield from self._db.execute(statement, (_listed(rows), owner))
+
+
+def _note_hit(key: int, _session: int, id: str, text: str, at: int, first: int, last: int) -> Hit:
+    events = tuple(f"{id}:{seq}" for seq in range(first, last + 1))
+    part = "ledger" if key & 8 else "summary"
+    return Hit(
+        id=f"{id}/{part}/{key >> 4}",
+        session_id=id,
+        text=text,
+        ts=utc(at),
+        role="user",
+        speaker=None,
+        events=events,
+    )
+
+
+def _listed(keys: Collection[int]) -> str:
+    return json.dumps(list(keys))

@@ -1,0 +1,63 @@
+"""A text index in SQLite: a contentless FTS5 table of our own tokens, and its postings.
+
+Tokens are salted with the scope: no query can reach another scope's rows, a term's frequency is the user's own,
+and the cost of a question follows the size of one user's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+import apsw
+
+from wellkept.policy.words import Term
+
+SCHEMA = """
+    CREATE VIRTUAL TABLE {name}_terms USING fts5 (terms, content='', columnsize=0, tokenize='ascii');
+    INSERT INTO {name}_terms ({name}_terms, rank) VALUES ('secure-delete', 1);
+    CREATE VIRTUAL TABLE {name}_postings USING fts5vocab ({name}_terms, instance);
+"""
+_LAST = "\U0010ffff"
+
+
+class Terms:
+    """The index called ``name``: rows of terms by key."""
+
+    def __init__(self, connection: apsw.Connection, name: str) -> None:
+        self._db = connection
+        self._name = name
+
+    @cached_property
+    def _postings(self) -> str:
+        return f"SELECT doc, count(*) FROM {self._name}_postings WHERE term >= ? AND term <= ? GROUP BY doc"
+
+    def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
+        """Index ``terms`` under ``key``."""
+        statement = f"INSERT INTO {self._name}_terms (rowid, terms) VALUES (?, ?)"
+        self._db.execute(statement, (key, _salted(scope_key, terms)))
+
+    def remove(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
+        """Take out what was added with just these ``terms``."""
+        name = self._name
+        statement = f"INSERT INTO {name}_terms ({name}_terms, rowid, terms) VALUES ('delete', ?, ?)"
+        self._db.execute(statement, (key, _salted(scope_key, terms)))
+
+    def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        """How often each term stands in which row."""
+        found = {}
+        for term in terms:
+            first = f"{scope_key:x}x{term.text}"
+            last = first + _LAST if term.prefix else first
+            found[term] = {row[0]: row[1] for row in self._db.execute(self._postings, (first, last))}
+        return found
+
+    def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
+        """In how many rows each token stands."""
+        statement = f"SELECT count(DISTINCT doc) FROM {self._name}_postings WHERE term = ?"
+        return {token: self._db.execute(statement, (f"{scope_key:x}x{token}",)).get for token in tokens}
+
+
+def _salted(scope_key: int, terms: Sequence[str]) -> str:
+    salt = f"{scope_key:x}x"
+    return " ".join([salt + term for term in terms])
