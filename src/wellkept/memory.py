@@ -15,14 +15,15 @@ from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.checks import check_limit, check_text, plain_metadata
+from wellkept.policy.checks import check_limit, check_text
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.messages import parse
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Draft, Policy, Scope, SessionInfo, text_of
-from wellkept.session import Session, SessionReader
+from wellkept.session import Session, SessionReader, open_session
+from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
 from wellkept.tools import Shape, call, definitions
@@ -61,7 +62,7 @@ class Memory:
     ) -> None:
         policy = policy or Policy()
         self._core = Core(
-            store=open_store(store, policy),
+            store=open_store(store, policy, tokenizer or estimate),
             policy=policy,
             tokenizer=tokenizer or estimate,
             clock=clock or system_clock,
@@ -160,6 +161,31 @@ class Memory:
     def read_only(self) -> MemoryReader:
         """This memory without any way to write to it (incognito)."""
         return MemoryReader(self._core)
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        """Write a consistent copy of the store to the file at ``path``, whole or not at all, while it is in use.
+
+        ``progress`` is called with how much of how much is done. The copy is a store of its own: Memory(path).
+
+        Raises:
+            InvalidInput: the path is a folder, this store itself or a database in use.
+            StoreFull, StoreError, StoreCorrupt: there is no room, no such folder, or nothing sound to copy.
+            Unsupported: this kind of store has its own tools for backups.
+        """
+        self._maintained().backup(path, progress)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """What is wrong with the store; with ``repair`` it is put right where it can be.
+
+        For a file that cannot be opened any more there is ``wellkept.store.sqlite.maintenance.doctor(path)``.
+        """
+        return self._maintained().doctor(repair=repair)
+
+    def _maintained(self) -> Maintained:
+        store = self._core.store
+        if not isinstance(store, Maintained):
+            raise Unsupported("This kind of store is backed up and checked with its own tools.")
+        return store
 
     def scopes(self, namespace: str | None = None) -> list[Scope]:
         """Every user that the store knows, or those of one namespace; for administration."""
@@ -346,31 +372,15 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
     return found
 
 
-def open_session(
-    core: Core, scope: Scope, id: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
-) -> SessionRef:
-    """The session with this id, made when there is none."""
-    kept, at = plain_metadata(metadata), core.now()
-
-    def work(tables: Tables) -> SessionRef:
-        found = tables.sessions.find(scope, id)
-        if found is not None:
-            return found
-        made = tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
-        tables.facts.anchor(made)
-        return made
-
-    return core.store.write(work)
-
-
-def open_store(location: str, policy: Policy) -> Store:
+def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
     """The store that ``location`` names."""
     scheme, separator, _ = location.partition(":")
     if separator and scheme in ("postgresql", "postgres"):
         raise Unsupported("PostgreSQL is not supported yet. Use the path of a SQLite file.")
     from wellkept.store.sqlite import SqliteStore
+    from wellkept.store.sqlite.tally import tally
 
-    return SqliteStore(location, durability=policy.durability)
+    return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 
 def _scope(namespace: str, user: str) -> Scope:

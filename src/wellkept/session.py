@@ -18,8 +18,8 @@ from wellkept.policy.checks import check_draft, check_limit, check_text, millise
 from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
-from wellkept.policy.words import index_tokens
-from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo, text_of
+from wellkept.policy.terms import event_terms
+from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due
 
@@ -214,7 +214,9 @@ class Session(SessionReader):
         def pop(tables: Tables) -> list[Event]:
             self._known(tables.sessions.info(self._ref))
             turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
-            tables.events.remove(self._ref, turn, [_terms(event.content, event.speaker) for event in turn])
+            tables.events.remove(
+                self._ref, turn, [event_terms(event.content, event.speaker) for event in turn]
+            )
             if turn:
                 tables.summaries.drop(self._ref, turn[0].seq)
             return turn
@@ -234,8 +236,27 @@ class Session(SessionReader):
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))
         events = list(tables.events.walk(self._ref))
-        tables.events.remove(self._ref, events, [_terms(event.content, event.speaker) for event in events])
+        tables.events.remove(
+            self._ref, events, [event_terms(event.content, event.speaker) for event in events]
+        )
         return {**tables.sessions.delete(self._ref), "events": len(events)}
+
+
+def open_session(
+    core: Core, scope: Scope, id: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
+) -> SessionRef:
+    """The session with this id, made when there is none."""
+    kept, at = plain_metadata(metadata), core.now()
+
+    def work(tables: Tables) -> SessionRef:
+        found = tables.sessions.find(scope, id)
+        if found is not None:
+            return found
+        made = tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
+        tables.facts.anchor(made)
+        return made
+
+    return core.store.write(work)
 
 
 # ── making an event ready
@@ -255,12 +276,8 @@ def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
         speaker=draft.speaker,
         metadata=plain_metadata(draft.metadata),
         idempotency_key=draft.idempotency_key,
-        terms=_terms(content, draft.speaker),
+        terms=event_terms(content, draft.speaker),
     )
-
-
-def _terms(content: Content, speaker: str | None) -> list[str]:
-    return index_tokens(text_of(content) if speaker is None else f"{speaker} {text_of(content)}")
 
 
 def _last_turn(newest_first: Iterator[Event]) -> Iterator[Event]:

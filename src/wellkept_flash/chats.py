@@ -66,6 +66,7 @@ class Chat:
         return f"default_{number:02d}"
 
     def _read(self):
+        self._disk.settle(self._path)
         if self._disk.size(self._path) > 0:
             try:
                 kept = json.loads(text.decode(self._disk.read(self._path)))

@@ -62,7 +62,10 @@ class Disk:
         return Writer(self, path, "wb", self.sync)
 
     def write(self, path, *pieces):
-        """Put a file of ``pieces`` (bytes) in the place of ``path``, all or nothing."""
+        """Put a file of ``pieces`` (bytes) in the place of ``path``, all or nothing once ``settle`` was
+        called."""
+        if self.size(path) < 0:
+            self.append(path, b"")  # so that a missing file always means a complete new one beside it
         writer = self.create(path + ".tmp")
         for piece in pieces:
             writer.write(piece)
@@ -81,6 +84,11 @@ class Disk:
             self._rename(new, path)
         self._sync_folder(path)
 
+    def settle(self, path):
+        """Finish a ``write`` that was cut between the two steps that FAT needs for a replacement."""
+        if self.size(path) < 0 <= self.size(path + ".tmp"):
+            self.replace(path, path + ".tmp")
+
     def remove(self, path):
         """Delete the file if it is there."""
         if self.size(path) >= 0:
@@ -88,13 +96,14 @@ class Disk:
 
     def make(self, folder):
         """Make ``folder`` and those above it where they are missing."""
-        made = ""
-        for part in folder.split("/"):
-            made = made + "/" + part if made else part or "/"
+        end = 0
+        while end < len(folder):
+            end = folder.find("/", end + 1)
+            end = len(folder) if end < 0 else end
             try:
-                os.stat(made)
+                os.stat(folder[:end])
             except OSError:
-                os.mkdir(made)
+                os.mkdir(folder[:end])
 
     def _open(self, path, mode):
         return open(path, mode)

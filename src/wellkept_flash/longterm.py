@@ -222,6 +222,7 @@ class LongTerm:
     def _load(self):
         self._live, self._order, self._superseded, self._buried = {}, [], 0, False
         self.findings = []
+        self.disk.settle(self.digest)
         for line in self.records.scan():
             if line.state == "damaged":
                 self.findings.append(

@@ -33,6 +33,7 @@ class Profile:
     def begin(self):
         """Write the first text of each document that is missing."""
         for name, _, first in DOCUMENTS:
+            self.disk.settle(self.path(name))
             if self.disk.size(self.path(name)) < 0:
                 self.disk.write(self.path(name), first.encode())
 
@@ -45,6 +46,7 @@ class Profile:
     def read(self, name):
         """The text of the document, empty when there is none."""
         path = self.path(name)
+        self.disk.settle(path)
         return text.decode(self.disk.read(path)) if self.disk.size(path) > 0 else ""
 
     def write(self, name, words):

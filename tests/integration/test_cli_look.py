@@ -87,7 +87,7 @@ def test_context_of_an_earlier_moment(run: Run) -> None:
 def test_a_budget_that_is_too_small_says_by_how_much(run: Run) -> None:
     result = run("context", SESSION, *SCOPE, "--budget", "5")
     assert result.exit_code == 1
-    assert "Raise the budget by" in result.stderr and result.stderr.count("\n") == 1
+    assert "Raise it by" in result.stderr and result.stderr.count("\n") == 1
 
 
 # ── what is missing ──────────────────────────────────────────────────────────────────────────────────

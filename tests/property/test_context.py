@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -240,3 +241,36 @@ def test_a_huge_message_is_cut_with_a_mark(count: Count) -> None:
         context = start(memory, [Draft(role="user", content="word 词语 " * 50_000)]).get_context(budget=600)
         assert "characters cut" in str(context.messages[-1]["content"])
         assert measure(context, count) <= 600
+
+
+@quick
+@given(conversations, conversations, st.permutations(COUNTERS), st.integers(100, 2000))
+def test_counts_of_another_tokenizer_are_not_trusted(
+    before: list[Draft], after: list[Draft], counters: list[Count], budget: int
+) -> None:
+    """Written with one tokenizer, read with a second while a third writes on."""
+    first, second, third = counters[:3]
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/chat.db"
+        policy = Policy(durability="normal", budget_margin=0)
+        with Memory(path, tokenizer=first, policy=policy, worker=False) as memory:
+            id = start(memory, before).id
+        with Memory(path, tokenizer=second, policy=policy, worker=False) as reader:
+            session = reader.session(namespace="n", user="u", session_id=id)
+            check_budget(session, second, budget)
+            with Memory(path, tokenizer=third, policy=policy, worker=False) as writer:
+                writer.session(namespace="n", user="u", session_id=id).append(after)
+            check_budget(session, second, budget)
+            while session.pop_turn():
+                pass
+            assert session.info().tokens >= 0
+            assert reader.doctor().healthy
+
+
+def check_budget(session: Session, count: Count, budget: int) -> None:
+    try:
+        context = session.get_context(budget=budget)
+    except BudgetExceeded as error:
+        budget += error.missing
+        context = session.get_context(budget=budget)
+    assert measure(context, count) <= budget

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.provider_rules import check_anthropic, check_openai
@@ -27,6 +27,7 @@ WORDS = [
     '{"a": 1}',
     "end \n",
 ]
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 words = st.sampled_from(WORDS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 said = words.filter(lambda text: text.strip() != "")
 ids = st.sampled_from(["call_0", "call_1", "toolu_01A", "functions.天气:0", "x" * 60])
@@ -160,6 +161,7 @@ anthropic_messages = st.one_of(
 )
 
 
+@calm
 @given(st.lists(openai_messages, max_size=5))
 def test_openai_messages_come_back_equal(messages: list[dict[str, Any]]) -> None:
     before = copy.deepcopy(messages)
@@ -168,6 +170,7 @@ def test_openai_messages_come_back_equal(messages: list[dict[str, Any]]) -> None
     assert messages == before
 
 
+@calm
 @given(anthropic_messages)
 def test_an_anthropic_message_comes_back_equal(message: dict[str, Any]) -> None:
     before = copy.deepcopy(message)
@@ -180,6 +183,7 @@ def test_an_anthropic_message_comes_back_equal(message: dict[str, Any]) -> None:
     assert message == before
 
 
+@calm
 @given(st.lists(openai_messages | anthropic_messages, max_size=4))
 def test_content_survives_the_store(messages: list[dict[str, Any]]) -> None:
     for message in messages:
@@ -234,7 +238,7 @@ def event(seq: int, role: Any, content: Any) -> Event:
     return Event(id=f"e{seq}", session_id="s", seq=seq, role=role, content=content, ts=now, tokens=5)
 
 
-@settings(max_examples=400)
+@settings(calm, max_examples=400)
 @given(histories(), st.booleans())
 def test_any_history_can_be_sent_after_repair(events: list[Event], cache: bool) -> None:
     before = copy.deepcopy(events)
@@ -244,6 +248,7 @@ def test_any_history_can_be_sent_after_repair(events: list[Event], cache: bool) 
     assert events == before
 
 
+@calm
 @given(st.lists(openai_messages, max_size=6) | st.lists(anthropic_messages, max_size=6), st.data())
 def test_a_cut_of_parsed_messages_can_be_sent_to_the_other_provider(
     messages: Any, data: st.DataObject
@@ -263,12 +268,14 @@ def test_a_cut_of_parsed_messages_can_be_sent_to_the_other_provider(
     assert len(called) == len(set(called)) == len(answered)
 
 
+@calm
 @given(histories())
 def test_repair_is_done_after_once(events: list[Event]) -> None:
     once = repair(events)
     assert repair(once) == once
 
 
+@calm
 @given(histories())
 def test_repair_keeps_all_words(events: list[Event]) -> None:
     repaired = repair(events)
@@ -278,7 +285,51 @@ def test_repair_keeps_all_words(events: list[Event]) -> None:
             assert json.dumps(one.content.strip(), ensure_ascii=False)[1:-1] in kept
 
 
+@calm
 @given(histories())
 def test_a_whole_event_is_passed_on_as_it_is(events: list[Event]) -> None:
     talk = [replace(one, role="user", content="words") for one in events]
     assert all(a is b for a, b in zip(repair(talk), talk, strict=True))
+
+
+# ── histories as an application writes them ───────────────────────────────────────────────────────────────
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Whole turns in OpenAI's shape: question, rounds of parallel calls with their results, answer."""
+    messages: list[dict[str, Any]] = []
+    for _ in range(draw(st.integers(1, 4))):
+        messages.append({"role": "user", "content": draw(said)})
+        for _ in range(draw(st.integers(0, 2))):
+            names = [f"call_{len(messages)}_{index}" for index in range(draw(st.integers(1, 3)))]
+            function = {"name": "look_up", "arguments": '{"q": "恐龙"}'}
+            calls = [{"id": name, "type": "function", "function": function} for name in names]
+            messages.append({"role": "assistant", "content": draw(st.none() | said), "tool_calls": calls})
+            messages += [{"role": "tool", "tool_call_id": name, "content": draw(words)} for name in names]
+        messages.append({"role": "assistant", "content": draw(said.map(str.strip).filter(bool))})
+    return messages
+
+
+@calm
+@given(conversations())
+def test_whole_turns_are_sent_as_they_are(messages: list[dict[str, Any]]) -> None:
+    check_openai(messages)
+    drafts = [parse(message) for message in messages]
+    assert repair(drafts) == drafts
+    assert to_openai(repair(drafts)) == messages
+    check_anthropic(to_anthropic(drafts))
+
+
+@calm
+@given(conversations(), st.data())
+def test_a_cut_keeps_each_pair_that_is_whole(messages: list[dict[str, Any]], data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(messages) - 1))
+    cut = messages[start : data.draw(st.integers(start + 1, len(messages)))]
+    repaired = repair([parse(message) for message in cut], placeholder="(none)")
+    sent = to_openai(repaired)
+    check_openai(sent)
+    check_anthropic(to_anthropic(repaired))
+    called = {call["id"] for message in cut for call in message.get("tool_calls", ())}
+    whole = [message for message in cut if message["role"] == "tool" and message["tool_call_id"] in called]
+    assert [m for m in sent if m["role"] == "tool" and m["content"] != "(none)"] == whole

@@ -67,6 +67,31 @@ def test_a_sentence_is_cut_to_its_clauses_before_it_goes() -> None:
     assert result.text == "user: the ticket was $35,"
 
 
+def test_the_newest_constraints_outlive_many_numbers() -> None:
+    entries = [Entry(n, "user", f"I paid ${n * 11} for it.") for n in range(2, 80)]
+    result = made(200, [Entry(1, "user", "I am allergic to peanuts."), *entries])
+    assert "user: I am allergic to peanuts." in result.text
+    assert len(hard(result.text)) > 20
+
+
+def test_a_relative_day_left_alone_says_which_day_it_is() -> None:
+    talk = "We came home last Friday, and everybody there in the house was happy to see all of us again."
+    assert made(15, [Entry(1, "user", talk, "2024-06-12")]).text == "· last Friday = 2024-06-07"
+
+
+def test_what_is_handed_back_says_on_which_day_it_was_said() -> None:
+    (datum,) = made(0, [Entry(1, "user", "We came home last Friday.", "2024-06-12")]).dropped
+    assert (datum.text, datum.said) == ("last Friday", "2024-06-12")
+
+
+def test_a_sentence_of_numbers_without_end_is_handed_back_whole() -> None:
+    result = made(100, [Entry(1, "user", ", ".join(str(n) for n in range(10, 20_010)))])
+    assert tokens.estimate(result.text) <= 100
+    assert {item.value for item in result.dropped} | {value for _, value in hard(result.text)} == {
+        str(n) for n in range(10, 20_010)
+    }
+
+
 def test_the_oldest_gives_way_first() -> None:
     entries = [Entry(n, "user", f"I paid ${n * 11} for it.") for n in range(1, 30)]
     kept = {value for _, value in hard(made(60, entries).text)}

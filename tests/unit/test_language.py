@@ -39,6 +39,7 @@ def test_the_language_is_told_by_script(text: str, expected: str | None) -> None
         ("用户用 Python 写脚本。", "我用 Python 写 deployment script", True),
         ("The user writes scripts.", "我用 Python 写 deployment script 和 unit test", True),
         ("ユーザーは猫を飼っています", "我养了两只猫", False),
+        ("ユーザーはスクリプトを書く", "我用 Python 写 deployment script", False),
         ("42", "我养了两只猫", True),
         ("anything", "42", True),
     ],

@@ -213,7 +213,6 @@ def test_the_pairs_and_the_tail_of_a_run() -> None:
     assert words.index_tokens("恐龙特别") == ["恐龙", "龙特", "特别", "别"]
     assert words.query_terms("恐龙") == [words.Term("恐龙")]
     assert words.query_terms("猫") == [words.Term("猫", prefix=True)]
-    assert [token for token in words.index_tokens("我用C写恐龙") if words.is_tail(token)] == ["用", "龙"]
 
 
 def test_a_repeated_word_counts_as_often_as_it_occurs() -> None:
@@ -320,3 +319,16 @@ def test_the_table_folds_once_and_for_all() -> None:
     assert len(table) > 4000
     assert not set(table.values()) & set(table)
     assert "實驗紀錄還在整理，著迷於恐龍".translate(table) == "实验纪录还在整理，着迷于恐龙"
+
+
+def test_tokens_that_tell_something() -> None:
+    tokens = words.index_tokens("the cats 我的猫很可爱")
+    assert [token for token in tokens if words.is_telling(token)] == ["cat", "的猫", "猫很", "很可", "可爱"]
+    assert [token for token in tokens if words.is_loose(token)] == ["我的", "的猫", "猫很", "很可"]
+    assert words.characters("的猫") == ["猫"]
+    assert words.characters("cat") == words.characters("かな") == []
+
+
+def test_sentences_end_at_marks_and_lines() -> None:
+    assert words.sentences("Hi! 你好。Really?\n- yes") == ["Hi!", "你好。", "Really?", "- yes"]
+    assert words.sentences(" \n?! ") == []

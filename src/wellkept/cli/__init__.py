@@ -18,6 +18,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("sessions", "List a user's conversations."),
     "show": ("sessions", "Print a conversation."),
     "context": ("contexts", "Print what a model would be given now, tier by tier."),
+    "search": ("search", "Search what is remembered of a user."),
+    "eval": ("evals", "Ask a store your own questions and measure what is found."),
+    "jobs": ("jobs", "List, retry and cancel background work."),
 }
 
 

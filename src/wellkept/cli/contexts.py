@@ -7,28 +7,9 @@ from datetime import datetime
 import click
 
 from wellkept.cli import render
+from wellkept.cli.moments import Moment
 from wellkept.cli.output import console, print_json
 from wellkept.cli.target import Target, target_options
-
-
-class Moment(click.ParamType[datetime | int]):
-    """The seq of a message, or a time in ISO 8601; a time without a zone is one of this machine's."""
-
-    name = "moment"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime | int:
-        text = str(value)
-        if text.isdecimal():
-            return int(text)
-        try:
-            moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        except ValueError:
-            self.fail(
-                f"{text!r} is neither the number of a message nor a time like 2026-06-24T20:00.", param, ctx
-            )
-        return moment if moment.tzinfo else moment.astimezone()
 
 
 @click.command("context")

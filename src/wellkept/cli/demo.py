@@ -20,7 +20,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from wellkept import formats, samples
-from wellkept.cli import render
+from wellkept.cli import render, search
 from wellkept.cli.clock import StoryClock
 from wellkept.cli.output import console
 from wellkept.context import Context
@@ -33,6 +33,7 @@ ZONE = "Asia/Shanghai"
 BUDGET = 6000
 DATE = "6月28日"
 DATE_TURN = 3
+QUESTIONS = (("朵朵对什么过敏？", "花生"), ("When does Daniel's vacation start?", "June 29"))
 
 
 class DemoError(click.ClickException):
@@ -138,7 +139,19 @@ def ending(stage: Stage) -> None:
     )
 
 
-SCENES: Sequence[Callable[[Stage], None]] = (beginning, tools, small_budget, ending)
+def searching(stage: Stage) -> None:
+    """The whole story: a question in each language, and why each result is one."""
+    stage.tell(len(stage.turns))
+    for question, answer in QUESTIONS:
+        stage.headline(
+            f"Search: {question}", "By text alone, no embedder. Each score says what it is made of."
+        )
+        found = stage.memory.user(USER, namespace=NAMESPACE).search(question, limit=2)
+        stage.show(*search.shown(stage.memory, stage.chat.scope, question, found, around=True, explain=True))
+        stage.check(bool(found) and answer in found[0].text, f"the first result says: {answer}")
+
+
+SCENES: Sequence[Callable[[Stage], None]] = (beginning, tools, small_budget, ending, searching)
 
 
 def _paired(context: Context) -> bool:

@@ -40,10 +40,10 @@ def message(event: Event, zone: tzinfo | None = None) -> RenderableType:
     head.append(f"{clean(event.speaker)} " if event.speaker else "", style="bold")
     head.append(f"{_time(event.ts, zone)} · {event.tokens:,} tokens", style="dim")
     parts = [part for part in map(_block, blocks_of(event.content)) if part.plain.strip()]
-    return Group(head, *map(_Indented, parts))
+    return Group(head, *map(Indented, parts))
 
 
-class _Indented:
+class Indented:
     """A text set in a few columns, without blanks at the ends of its lines."""
 
     def __init__(self, text: Text) -> None:

@@ -34,6 +34,13 @@ class Target:
             raise click.UsageError("No store. Pass --store chat.db, or set WELLKEPT_STORE to its path.")
         return self.store
 
+    def path(self) -> str:
+        """The store's location, which must be a file for this command."""
+        location = self.location()
+        if not _is_path(location):
+            raise click.ClickException(f"{location} is no file, and this command works on files only.")
+        return location
+
     def open(self, *, create: bool = False, clock: Clock | None = None) -> Memory:
         """The memory on the store. A missing file is made only when ``create`` says so."""
         location = self.location()
@@ -84,34 +91,36 @@ def _listed(scopes: list[Scope]) -> str:
     return f"Here are: {named}{more}."
 
 
+_JSON = click.option("--json", is_flag=True, help="Print JSON for programs to read.")
+
+
+def _from_environment(
+    name: str, metavar: str, help: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    variable = f"WELLKEPT_{name.upper()}"
+    return click.option(f"--{name}", metavar=metavar, envvar=variable, show_envvar=True, help=help)
+
+
+_STORE = _from_environment("store", "PATH", "The store, e.g. chat.db.")
+_NAMESPACE = _from_environment("namespace", "NAME", "The tenant of the user.")
+_USER = _from_environment("user", "NAME", "Whose memory.")
+
+
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of ``Target`` and hand it one as its argument ``target``."""
+    return _STORE(_NAMESPACE(_USER(_JSON(_with_target(command)))))
 
+
+def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command about a whole store, whoever is in it."""
+    return _STORE(_JSON(_with_target(command)))
+
+
+def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
-    def with_target(
-        store: str | None, namespace: str | None, user: str | None, json: bool, **rest: Any
+    def run(
+        store: str | None, json: bool, namespace: str | None = None, user: str | None = None, **rest: Any
     ) -> Any:
         return command(target=Target(store, namespace, user, json), **rest)
 
-    for option in (
-        click.option("--json", is_flag=True, help="Print JSON for programs to read."),
-        click.option(
-            "--user", metavar="NAME", envvar="WELLKEPT_USER", show_envvar=True, help="Whose memory."
-        ),
-        click.option(
-            "--namespace",
-            metavar="NAME",
-            envvar="WELLKEPT_NAMESPACE",
-            show_envvar=True,
-            help="The tenant of the user.",
-        ),
-        click.option(
-            "--store",
-            metavar="PATH",
-            envvar="WELLKEPT_STORE",
-            show_envvar=True,
-            help="The store, e.g. chat.db.",
-        ),
-    ):
-        with_target = option(with_target)
-    return with_target
+    return run

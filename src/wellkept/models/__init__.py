@@ -7,10 +7,32 @@ from typing import Any
 
 from wellkept.errors import InvalidInput
 from wellkept.models.anthropic import Anthropic
+from wellkept.models.embedders import (
+    LocalEmbedder,
+    OllamaEmbedder,
+    OpenAIEmbedder,
+    SentenceTransformersEmbedder,
+    calibrate,
+)
 from wellkept.models.openai import OpenAI
 from wellkept.models.protocol import Clock, Embedder, Model, Reply, Tokenizer, Usage
 
-__all__ = ["Anthropic", "Clock", "Embedder", "Model", "OpenAI", "Reply", "Tokenizer", "Usage", "load"]
+__all__ = [
+    "Anthropic",
+    "Clock",
+    "Embedder",
+    "LocalEmbedder",
+    "Model",
+    "OllamaEmbedder",
+    "OpenAI",
+    "OpenAIEmbedder",
+    "Reply",
+    "SentenceTransformersEmbedder",
+    "Tokenizer",
+    "Usage",
+    "calibrate",
+    "load",
+]
 
 # Servers that speak OpenAI's interface: their address, and the variable that holds the key if they want one.
 _COMPATIBLE: dict[str, tuple[str, str | None]] = {

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypeAlias
 
+from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.words import Term
-
-Postings: TypeAlias = Mapping[int, int]
-"""How often a term occurs, by document key."""
 
 SATURATION = 1.2
 """k1: from about this many occurrences on, another one adds little."""
 
 LENGTH = 0.75
-"""b: how much a long document must say more often what a short one says once; 0 not at all, 1 in proportion."""
+"""b: how much more often a long document must say what a short one says once; 1 is in proportion."""
 
 NEAR = 0.5
 FAR = 0.25
@@ -33,12 +30,12 @@ def idf(documents: int, frequency: int) -> float:
 def scores(
     weights: Mapping[Term, float],
     postings: Mapping[Term, Postings],
-    lengths: Mapping[int, int],
+    docs: Mapping[int, Doc],
     *,
     documents: int,
     average: float,
 ) -> dict[int, float]:
-    """The BM25 score of each document that holds a term and whose length is known.
+    """The BM25 score of each document that holds a term, of those that ``docs`` knows.
 
     ``documents`` and ``average`` (length in tokens) are of the whole memory that is searched.
     """
@@ -50,13 +47,13 @@ def scores(
             continue
         top = weight * idf(documents, len(found)) * (SATURATION + 1)
         for key, count in found.items():
-            if key in lengths:
-                total[key] = total.get(key, 0.0) + top * count / (count + fixed + slope * lengths[key])
+            if key in docs:
+                total[key] = total.get(key, 0.0) + top * count / (count + fixed + slope * docs[key].length)
     return total
 
 
 def lend(own: Mapping[int, float]) -> dict[int, float]:
-    """What each key, existing or not, gets from keys one and two away: answers are found by their questions."""
+    """What each key, existing or not, gets from those one and two away: so a question finds its answer."""
     lent: dict[int, float] = {}
     get = lent.get
     for key, score in own.items():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
-from wellkept.policy.bm25 import Postings
 from wellkept.policy.words import Term
+
+Postings: TypeAlias = Mapping[int, int]
+"""How often a term occurs, by document key."""
 
 
 class Doc(NamedTuple):
@@ -36,8 +38,8 @@ class Window(NamedTuple):
 class Index(Protocol):
     """One person's memory, as a store has it at hand.
 
-    Keys are integers. Messages that follow one another in a session have consecutive keys; sessions, and whatever
-    is no message, lie at least three apart (``session number << 20 | place`` is such a key).
+    Keys are integers. Messages that follow one another in a session have consecutive keys; sessions, and
+    whatever is no message, lie at least three apart (``session number << 20 | place`` is such a key).
     """
 
     @property

@@ -10,10 +10,11 @@ for the newest constraints and wishes. What is left out is handed back for the l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from wellkept.policy.dates import absolute, parse
@@ -80,6 +81,9 @@ def digest(
         previous: text of an older digest; its lines come first and give way first.
     """
     pieces = _unrepeated([*_parsed(previous), *_chosen(entries)])
+    text = _rendered(pieces)
+    if count(text) <= limit:
+        return Digest(text, _spoken_of(pieces), ())
     fitted = _fitted(pieces, limit, count)
     there = {key for piece in fitted for key in _keys(piece)}
     dropped = {
@@ -88,8 +92,11 @@ def digest(
         for key, datum in _keys(piece).items()
         if key not in there
     }
-    kept = sorted({piece.line for piece in fitted if piece.line > 0 and piece.text})
-    return Digest(_rendered(fitted), tuple(kept), tuple(dropped.values()))
+    return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()))
+
+
+def _spoken_of(pieces: Iterable[_Piece]) -> tuple[int, ...]:
+    return tuple(sorted({piece.line for piece in pieces if piece.line > 0 and piece.text}))
 
 
 _ABSOLUTE = re.compile(r"\d{4}|--\d\d")
@@ -215,13 +222,17 @@ def _unrepeated(pieces: list[_Piece]) -> list[_Piece]:
 # ── room ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_TOKENS_PER_VALUE = 2  # a value and what parts it from the next
+
+
 def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> list[_Piece]:
     """``pieces`` after as few concessions as ``limit`` allows."""
-    if count(_rendered(pieces)) <= limit:
-        return pieces
     last = {key: place for place, piece in enumerate(pieces) for key in _keys(piece)}
+    only_here: list[set[Key]] = [set() for _ in pieces]
+    for key, place in last.items():
+        only_here[place].add(key)
     steps = [
-        (place, _reduced(pieces[place], form, place, last))
+        (place, _reduced(pieces[place], form, only_here[place], limit))
         for place, form in _concessions(pieces, _protected(pieces, limit, count))
     ]
     few, many = 0, len(steps)
@@ -266,15 +277,15 @@ def _concessions(pieces: list[_Piece], protected: set[int]) -> Iterator[tuple[in
     yield from ((place, "gone") for place in sorted(protected))
 
 
-def _reduced(piece: _Piece, form: Form, place: int, last: Mapping[Key, int]) -> _Piece:
-    """``piece`` in a shorter ``form``; as values, only those that no later piece says."""
+def _reduced(piece: _Piece, form: Form, only_here: set[Key], limit: int) -> _Piece:
+    """``piece`` in a shorter ``form``; as values, those that are ``only_here``, no more than may ever fit."""
     sentence, text = piece.sentence, ""
     data: tuple[KeyDatum, ...] = ()
     if form == "clauses":
         text, data = _clauses(sentence)
     elif form == "values":
-        own = (datum for key, datum in _keys(piece).items() if last[key] == place)
-        data = tuple(datum for datum in own if datum.kind in HARD)
+        own = (datum for key, datum in _keys(piece).items() if key in only_here and datum.kind in HARD)
+        data = tuple(islice(own, max(limit // _TOKENS_PER_VALUE, 0)))
         text = "; ".join(_bare(datum, sentence.text) + _day(datum, piece.date) for datum in data)
     return _Piece(piece.line, piece.date, piece.speaker, sentence, form, text, data)
 
@@ -286,18 +297,16 @@ _CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
 def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
     """The clauses of ``sentence`` with numbers, dates, times, amounts or constraints, and their key data."""
     edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(sentence.text)), len(sentence.text)]
-    wanted = [datum for datum in sentence.data if datum.kind in HARD or datum.kind == "constraint"]
-    kept = [
-        (low, high)
-        for low, high in pairwise(edges)
-        if any(datum.start < high and datum.end > low for datum in wanted)
-    ]
-    data = tuple(
-        datum
-        for datum in sentence.data
-        if datum in wanted or any(low <= datum.start and datum.end <= high for low, high in kept)
-    )
-    return "".join(sentence.text[low:high] for low, high in kept).strip(), data
+    wanted = (datum for datum in sentence.data if datum.kind in HARD or datum.kind == "constraint")
+    kept = {clause for datum in wanted for clause in _inside(datum, edges)}
+    data = tuple(datum for datum in sentence.data if kept.issuperset(_inside(datum, edges)))
+    text = "".join(sentence.text[edges[clause] : edges[clause + 1]] for clause in sorted(kept))
+    return text.strip(), data
+
+
+def _inside(datum: KeyDatum, edges: list[int]) -> range:
+    """The clauses, by number, that ``datum`` reaches into."""
+    return range(bisect_right(edges, datum.start) - 1, bisect_left(edges, datum.end))
 
 
 @lru_cache(maxsize=1_024)
@@ -305,7 +314,7 @@ def _bare(datum: KeyDatum, sentence: str) -> str:
     """``datum`` as written, with the word before it where it would not be understood alone ("in May")."""
     if any((other.kind, other.value) == (datum.kind, datum.value) for other in extract(datum.text)):
         return datum.text
-    before = sentence[: datum.start].rstrip().rpartition(" ")[2]
+    before = sentence[max(0, datum.start - 30) : datum.start].rstrip().rpartition(" ")[2]
     return f"{before} {datum.text}".strip()
 
 

@@ -1,6 +1,7 @@
 """Words that the question did not use and its best hits do: pseudo-relevance feedback.
 
-After Rocchio (1971) and RM3 (Abdul-Jaleel et al. 2004), with few documents and few words, so that it cannot drift far.
+After Rocchio (1971) and RM3 (Abdul-Jaleel et al. 2004), with few documents and few words, so that it cannot
+drift far.
 """
 
 from __future__ import annotations

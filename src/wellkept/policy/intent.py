@@ -92,19 +92,21 @@ def _words(claim: Claim) -> set[str]:
 _SENTENCES = re.compile(r"[^.!?;\n。！？；]+(?:\.(?=\d)[^.!?;\n。！？；]+)*[.!?;\n。！？；]*")
 _QUESTION = re.compile(
     r"[?？]\s*$|[吗呢么]\s*[。.!！]?$|^\s*(?:what|which|who|whose|when|where|why|how|do|does|did|is|are|was|were|can|could"
-    r"|will|would|should|am|have i|has)\s+(?:i|my|you|the|we|it|there|is|are|do|does|did|to)\b|^(?:什么|怎么|为什么|哪|谁|是不是|有没有)",
+    r"|will|would|should|am|have i|has)\s+(?:i|my|you|the|we|it|there|is|are|do|does|did|to)\b"
+    r"|^(?:什么|怎么|为什么|哪|谁|是不是|有没有)",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"^\W*(?:(?:so|and|ok|okay|well|also|hey|hi|now|then)\W+)?(?:please|kindly|from now on|always|never|you|your|let's|pretend|act as|imagine|"
-    r"ignore|disregard|store|save|write|translate|summari[sz]e|tell|show|give|help|explain|list|find|search|book|order|remind|"
+    r"^\W*(?:(?:so|and|ok|okay|well|also|hey|hi|now|then)\W+)?(?:please|kindly|from now on|always|never|you|your|let's|pretend"
+    r"|act as|imagine|ignore|disregard|store|save|write|translate|summari[sz]e|tell|show|give|help|explain|list|find|search|book|order|remind|"
     r"make|create|draft|fix|check|answer|reply|respond|speak|talk|call yourself|use|stop)\b"
     r"|^\W*(?:(?:那|好|好的|嗯)[，,])?(?:请|麻烦|帮|给我|替我|从现在起|今后|以后(?:请|都|你|用|别|不要)|你|您|翻译|总结|写"
     r"|查|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
     re.IGNORECASE,
 )
 _NOT_ORDER = re.compile(
-    r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)",
+    r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b"
+    r"|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)",
     re.IGNORECASE,
 )
 

@@ -8,7 +8,6 @@ same however it is written: 五岁, 5岁 and "five years" are ``5 year``; 6月30
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,7 +64,7 @@ def extract(
     day_of = partial(_absolute, reference=reference, zone=zone, prefer=prefer) if reference else str
     fixed = _apart([*_dates(folded, day_of), *_ids(folded)])
     spans = [*fixed, *_quantities(_blanked(folded, fixed)), *_clauses(text)]
-    spans += _beside(_apart(list(_names(text))), fixed)
+    spans += _apart(list(_names(_blanked(text, fixed))))
     spans.sort(key=lambda span: (span[1], span[2], span[0]))
     return tuple(
         KeyDatum(kind, text[start:end], value or fold(folded[start:end]), start, end)
@@ -88,16 +87,8 @@ def _apart(spans: list[Span]) -> list[Span]:
     return kept
 
 
-def _beside(spans: list[Span], fixed: list[Span]) -> Iterator[Span]:
-    """Those of ``spans`` that overlap none of ``fixed``; both are in order and apart."""
-    ends = [span[2] for span in fixed]
-    for span in spans:
-        place = bisect_right(ends, span[1])
-        if place == len(fixed) or fixed[place][1] >= span[2]:
-            yield span
-
-
 def _blanked(text: str, spans: list[Span]) -> str:
+    """``text`` with ``spans`` (in order and apart) made unreadable, so that no other kind is found there."""
     pieces, end = [], 0
     for _, start, stop, _ in spans:
         pieces += [text[end:start], "\0" * (stop - start)]

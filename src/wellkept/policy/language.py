@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 Language: TypeAlias = Literal["zh", "ja", "ko", "latin", "cyrillic", "arabic", "thai", "devanagari"]
 
 _ASIDE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
-_KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uff66-\uff9d]")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uff66-\uff9d]+")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _WORDS: dict[Language, re.Pattern[str]] = {
     "latin": re.compile("[A-Za-z\u00c0-\u024f]+"),
     "ko": re.compile("[\uac00-\ud7a3]+"),
@@ -32,7 +32,7 @@ def shares(text: str) -> dict[Language, float]:
         text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
     prose = _ASIDE.sub(" ", text)
     weights: dict[Language, float] = {name: len(words.findall(prose)) for name, words in _WORDS.items()}
-    kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
+    kana, han = (sum(map(len, signs.findall(prose))) for signs in (_KANA, _HAN))
     weights["ja" if kana > 0.1 * han else "zh"] = (han + kana) / _SIGNS_PER_WORD
     total = sum(weights.values())
     ordered = sorted(weights.items(), key=lambda item: -item[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from wellkept.records import Record
@@ -48,8 +48,8 @@ def of_cosines(cosines: Mapping[int, float], calibration: tuple[float, float] = 
     return Meaning(cosines=cosines, mean=mean, deviation=math.sqrt(variance), calibration=calibration)
 
 
-def deviation(scores: Mapping[int, float], documents: int) -> float:
+def deviation(scores: Collection[float], documents: int) -> float:
     """The standard deviation of text scores over all ``documents``, of which those without a score have 0."""
-    mean = math.fsum(scores.values()) / (documents or 1)
-    square = math.fsum(score * score for score in scores.values()) / (documents or 1)
+    mean = math.fsum(scores) / (documents or 1)
+    square = math.fsum(score * score for score in scores) / (documents or 1)
     return math.sqrt(max(square - mean * mean, 0.0)) or 1.0

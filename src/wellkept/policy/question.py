@@ -59,7 +59,7 @@ def tells_time(text: str) -> bool:
 
 
 def _weigh(terms: list[words.Term]) -> dict[words.Term, float]:
-    """Terms with weights: a pair of which one character is a function word says half, a lone character a quarter.
+    """Terms with weights: half for a pair with a function word in it, a quarter for a lone character.
 
     The lone characters of Chinese words find 画画 by 画画儿 and 跑步 by 跑得快, where no pair is shared.
     """
@@ -76,7 +76,8 @@ _LONE = 0.25
 _MAX_CHARACTERS = 48
 
 _WHEN = re.compile(
-    r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow (?:long|many (?:days|weeks|months|years))\b"
+    r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b"
+    r"|\bhow (?:long|many (?:days|weeks|months|years))\b"
     r"|什么时候|何时|几时|哪天|哪年|几月|几号|多久|いつ|언제",
     re.IGNORECASE,
 )
@@ -87,7 +88,8 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _ASSISTANT = re.compile(
-    r"\byou (?:\w+ ){0,2}?(?:recommend|suggest|told|said|mention|gave|provid|explain|list|advis|wrote|describ)"
+    r"\byou (?:\w+ ){0,2}?"
+    r"(?:recommend|suggest|told|said|mention|gave|provid|explain|list|advis|wrote|describ)"
     r"|\b(?:our|previous|last|earlier) (?:\w+ )?(?:conversation|chat|discussion)\b|\bremind me\b"
     r"|你.{0,4}(?:推荐|建议|说过|告诉|提到|讲过|给我)",
     re.IGNORECASE,

@@ -1,7 +1,7 @@
 """From a question and the index of one memory to ranked results, each with the parts of its score.
 
-1. BM25 of the question's terms (``bm25``, ``question``) and of words from its best hits (``feedback``), and what
-   neighbours lend.
+1. BM25 of the question's terms (``bm25``, ``question``) and of words from its best hits (``feedback``), and
+   what neighbours lend.
 2. With vectors: both scores in standard deviations, added (``meaning``).
 3. Factors from what is known of each document, and for the best ones from their texts (``boosts``).
 4. Out: what is below a threshold, what says the same as a better one, what is over the limit (``results``).
@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
-from wellkept.policy.bm25 import Postings
-from wellkept.policy.corpus import Doc, Index
+from wellkept.policy.corpus import Doc, Index, Postings
 from wellkept.policy.meaning import Meaning
 from wellkept.policy.question import Question
 from wellkept.policy.results import Found, Ranking, Wish
@@ -30,25 +29,30 @@ SHORTLIST = 20
 CLIP = 1000
 """Characters read of each of them."""
 
+_LONGLIST = 10  # times the shortlist: factors can turn an order over only so far
+
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """All documents in question; what was looked up for them; what each gets, by the name of the part."""
+    """All documents in question, what was looked up for them, and what each gets.
+
+    ``scale`` brings ``own``, ``fed`` and ``lent`` to standard deviations; ``meant`` is so already.
+    """
 
     docs: Mapping[int, Doc]
     postings: Mapping[Term, Postings]
     added: Mapping[Term, float]
-    parts: Mapping[str, Mapping[int, float]]
+    own: Mapping[int, float]
+    fed: Mapping[int, float]
+    lent: Mapping[int, float]
+    meant: Mapping[int, float]
+    sums: Mapping[int, float]
+    scale: float
 
-    def parts_of(self, key: int) -> dict[str, float]:
-        return {name: scores[key] for name, scores in self.parts.items() if key in scores}
-
-    def sums(self) -> dict[int, float]:
-        total: dict[int, float] = {}
-        for scores in self.parts.values():
-            for key, score in scores.items():
-                total[key] = total.get(key, 0.0) + score
-        return total
+    def parts(self, key: int) -> dict[str, float]:
+        scaled = {"text": self.own, "feedback": self.fed, "neighbours": self.lent}
+        parts = {name: scores[key] * self.scale for name, scores in scaled.items() if key in scores}
+        return parts if key not in self.meant else {**parts, "meaning": self.meant[key]}
 
 
 def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | None = None) -> Ranking:
@@ -59,12 +63,20 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     wish = wish or Wish()
     asked = question.read(text, index.speakers)
     pool = _gather(asked, index, meant)
-    factors = {key: boosts.known(doc, asked, wish.window, wish.age) for key, doc in pool.docs.items()}
-    scores = {key: score * math.prod(factors[key].values()) for key, score in pool.sums().items()}
-    best = heapq.nlargest(max(SHORTLIST, 2 * wish.limit), scores, key=lambda key: (scores[key], -key))
-    read = list(_read({key: factors[key] for key in best}, pool, asked, index, meant))
+    shortlist = max(SHORTLIST, 2 * wish.limit)
+    factors = {
+        key: boosts.known(pool.docs[key], asked, wish.window, wish.age)
+        for key in _best(pool.sums, _LONGLIST * shortlist)
+    }
+    known = {key: pool.sums[key] * math.prod(factors[key].values()) for key in factors}
+    read = list(_read({key: factors[key] for key in _best(known, shortlist)}, pool, asked, index, meant))
     read.sort(key=lambda candidate: (-candidate[0].score, candidate[0].key))
     return replace(results.choose(read, wish), added=tuple(term.text for term in pool.added))
+
+
+def _best(scores: Mapping[int, float], count: int) -> list[int]:
+    """The keys of the ``count`` best scores, equal ones by key."""
+    return heapq.nsmallest(count, scores, key=lambda key: (-scores[key], key))
 
 
 def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
@@ -75,16 +87,15 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     more = index.postings(added)
     docs.update(index.docs(_reach(more) - docs.keys()))
     fed = _scores(added, more, docs, index)
-    both = {key: own.get(key, 0.0) + fed.get(key, 0.0) for key in own.keys() | fed.keys()}
+    both = _sum(own, fed)
     lent = {key: score for key, score in bm25.lend(both).items() if key in docs}
-    text = {key: both.get(key, 0.0) + lent.get(key, 0.0) for key in both.keys() | lent.keys()}
-    scale = 1 / meaning.deviation(text, index.documents)
-    parts = {"text": _times(own, scale), "feedback": _times(fed, scale), "neighbours": _times(lent, scale)}
-    if meant is not None:
-        close = meant.standing()
-        docs.update(index.docs(close.keys() - docs.keys()))
-        parts["meaning"] = _times({key: close[key] for key in close if key in docs}, meaning.WEIGHT)
-    return _Pool(docs, postings, added, parts)
+    text = _sum(lent, both)
+    scale = 1 / meaning.deviation(text.values(), index.documents)
+    close = meant.standing() if meant is not None else {}
+    docs.update(index.docs(close.keys() - docs.keys()))
+    close = {key: meaning.WEIGHT * score for key, score in close.items() if key in docs}
+    sums = _sum({key: score * scale for key, score in text.items()}, close)
+    return _Pool(docs, postings, added, own, fed, lent, close, sums, scale)
 
 
 def _reach(postings: Mapping[Term, Postings]) -> set[int]:
@@ -96,23 +107,25 @@ def _reach(postings: Mapping[Term, Postings]) -> set[int]:
 def _scores(
     weights: Mapping[Term, float], postings: Mapping[Term, Postings], docs: Mapping[int, Doc], index: Index
 ) -> dict[int, float]:
-    lengths = {key: doc.length for key, doc in docs.items()}
-    return bm25.scores(weights, postings, lengths, documents=index.documents, average=index.average)
+    return bm25.scores(weights, postings, docs, documents=index.documents, average=index.average)
+
+
+def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
+    total = dict(first)
+    for key, score in second.items():
+        total[key] = total.get(key, 0.0) + score
+    return total
 
 
 def _feedback(
     asked: Question, own: Mapping[int, float], docs: Mapping[int, Doc], index: Index
 ) -> dict[Term, float]:
     """Only from what people said: a long answer of the assistant would lead away."""
-    said = (key for key in own if docs[key].role != "assistant")
-    best = heapq.nlargest(feedback.DOCUMENTS, said, key=lambda key: (own[key], -key))
+    said = {key: score for key, score in own.items() if docs[key].role != "assistant"}
+    best = _best(said, feedback.DOCUMENTS)
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
     return feedback.terms(hits, {term.text for term in asked.terms}, index.frequencies, index.documents)
-
-
-def _times(scores: Mapping[int, float], factor: float) -> dict[int, float]:
-    return {key: score * factor for key, score in scores.items()}
 
 
 def _read(
@@ -128,7 +141,7 @@ def _read(
     for key, text in index.texts(known.keys()).items():
         said = words.sentences(text[:CLIP])
         sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in said}
-        parts = pool.parts_of(key)
+        parts = pool.parts(key)
         factors = {**known[key], **boosts.read(sentences, asked, by_token)}
         found = Found(
             key=key,

@@ -1,4 +1,4 @@
-"""Which candidates become results: not the weak, nothing twice, no more than wished for, and the reason for each."""
+"""Which candidates become results: not the weak, nothing twice, no more than wished for; and why not."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Found(Record):
         score: puts the results of one question in order; not comparable between questions.
         relevance: from 0 to 1: the share of the question's weight that it and its neighbours hold, or its
             calibrated similarity, whichever is more.
-        parts: ``text``, ``feedback``, ``neighbours`` and ``meaning``, which were added, and by the name of their
-            reason the factors that then changed the sum.
+        parts: ``text``, ``feedback``, ``neighbours`` and ``meaning``, which were added, and by the name of
+            their reason the factors that then changed the sum.
         around: keys of the messages right before and after it.
         same: keys of candidates that say the same and were dropped for it.
     """

@@ -84,7 +84,7 @@ def query_terms(text: str) -> list[Term]:
 
 
 def simplify(text: str) -> str:
-    """``text`` with traditional characters as simplified ones, so that a pattern need be written only once."""
+    """``text`` with traditional characters as simplified ones, so that a pattern is written only once."""
     return text if text.isascii() else text.translate(han.simplified())
 
 

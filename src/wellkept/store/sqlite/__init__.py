@@ -7,7 +7,9 @@ from typing import TypeVar
 
 import apsw
 
+from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import Corpus
+from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import EventCorpus, SummaryCorpus
 from wellkept.store.sqlite.doubts import Doubts
@@ -16,11 +18,13 @@ from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.fact_corpus import FactCorpus
 from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
+from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
+from wellkept.store.sqlite.tally import Tally, holds, mark
 from wellkept.store.sqlite.vectors import Matrices, Vectors
 
 T = TypeVar("T")
@@ -29,9 +33,9 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection; see ``store.protocol.Tables``."""
 
-    def __init__(self, connection: apsw.Connection, matrices: Matrices) -> None:
+    def __init__(self, connection: apsw.Connection, matrices: Matrices, tally: Tally | None = None) -> None:
         self.sessions = Sessions(connection)
-        self.events = Events(connection)
+        self.events = Events(connection, tally)
         self.profiles = Profiles(connection)
         self.jobs = Jobs(connection)
         self.summaries = Summaries(connection)
@@ -47,20 +51,50 @@ class SqliteTables:
 
 
 class SqliteStore:
-    """See ``store.protocol.Store``. ``path`` is a file or ":memory:"; missing files are made, missing
-    folders are not."""
+    """See ``store.protocol.Store``.
 
-    def __init__(self, path: str, *, durability: Durability = "full", read_only: bool = False) -> None:
+    Args:
+        path: a file, made when it is missing (its folder is not), or ":memory:".
+        tally: how this handle counts tokens; events that others have counted otherwise are read with its counts.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        durability: Durability = "full",
+        read_only: bool = False,
+        tally: Tally | None = None,
+    ) -> None:
         self.location = path
         self._matrices = Matrices()
         self._connections = Connections(path, durability=durability, read_only=read_only)
+        self._tally = tally
         prepare(self._connections)
+        if (
+            tally
+            and not read_only
+            and not self._connections.read(lambda connection: holds(connection, tally.name))
+        ):
+            self._connections.write(lambda connection: mark(connection, tally.name))
 
     def read(self, work: Callable[[SqliteTables], T]) -> T:
-        return self._connections.read(lambda connection: work(SqliteTables(connection, self._matrices)))
+        return self._connections.read(
+            lambda connection: work(SqliteTables(connection, self._matrices, self._tally))
+        )
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
-        return self._connections.write(lambda connection: work(SqliteTables(connection, self._matrices)))
+        return self._connections.write(
+            lambda connection: work(SqliteTables(connection, self._matrices, self._tally))
+        )
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        """See ``store.health.Maintained``."""
+        backup(self._connections, path, progress)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """See ``store.health.Maintained``."""
+        return examine(self._connections, repair=repair)
 
     def scrub(self, texts: Sequence[str]) -> int:
         return scrub(self._connections, texts)

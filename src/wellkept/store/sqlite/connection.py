@@ -96,8 +96,10 @@ class Connections:
         connection.pragma("cache_size", -4096)
 
     def raw(self) -> apsw.Connection:
-        """A new, unconfigured connection, for opening checks; the caller closes it."""
-        return self._open()
+        """A new, unconfigured connection, for checks; closing it, which the caller does, leaves the file as it is."""
+        connection = self._open()
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        return connection
 
     def get(self) -> apsw.Connection:
         """This thread's connection."""

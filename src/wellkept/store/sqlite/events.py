@@ -9,10 +9,11 @@ import apsw
 
 from wellkept.errors import Conflict, NotFound, StoreFull
 from wellkept.policy.content import loads
-from wellkept.records import ROLES, Event, utc
+from wellkept.records import ROLES, Content, Event, utc
 from wellkept.store.protocol import NewEvent, SessionRef
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
+from wellkept.store.sqlite.tally import Tally, holds
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
 
@@ -26,7 +27,7 @@ ADD = """
     INSERT INTO events (key, scope, role, content, ts, tokens, terms, speaker, metadata, idempotency_key)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-REMOVE = "DELETE FROM events WHERE key = ? AND scope = ? RETURNING terms"
+REMOVE = "DELETE FROM events WHERE key = ? AND scope = ? RETURNING terms, tokens"
 FORGET_COUNTS = """
     UPDATE sessions SET events = events - ?1, turns = turns - ?2, tokens = tokens - ?3, terms = terms - ?4
     WHERE key = ?5 AND scope = ?6
@@ -51,8 +52,10 @@ _FOREVER = 1 << 62
 class Events:
     """See ``store.protocol.Events``."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, tally: Tally | None = None) -> None:
         self._db = connection
+        self._tally = tally
+        self._recounts: bool | None = None if tally else False
         self._terms = Terms(connection, "event")
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
@@ -75,7 +78,7 @@ class Events:
 
     def _known(self, ref: SessionRef, key: str) -> Event | None:
         row = self._db.execute(BY_IDEMPOTENCY, (ref.key, key)).fetchone()
-        return _event(ref, row) if row else None
+        return self._event(ref, row) if row else None
 
     def _allocate(self, ref: SessionRef, fresh: Sequence[NewEvent], at: int) -> int:
         count = len(fresh)
@@ -125,12 +128,12 @@ class Events:
     def walk_back(self, ref: SessionRef, *, before: int | None = None) -> Iterator[Event]:
         first, last = _span(ref, 1, MAX_SEQ if before is None else before - 1)
         for row in self._db.execute(DOWN, (first, last, ref.scope_key)):
-            yield _event(ref, row)
+            yield self._event(ref, row)
 
     def walk(self, ref: SessionRef, *, after: int = 0, until: int | None = None) -> Iterator[Event]:
         first, last = _span(ref, after + 1, MAX_SEQ if until is None else until)
         for row in self._db.execute(UP, (first, last, ref.scope_key)):
-            yield _event(ref, row)
+            yield self._event(ref, row)
 
     def get(self, ref: SessionRef, seq: int) -> Event | None:
         return next(self.walk(ref, after=seq - 1, until=seq), None)
@@ -140,7 +143,7 @@ class Events:
         start = -_FOREVER if since is None else since
         end = _FOREVER if until is None else until
         rows = self._db.execute(BETWEEN, (ref.scope_key, start, end, first, last, min(limit, MAX_SEQ)))
-        return [_event(ref, row) for row in rows]
+        return [self._event(ref, row) for row in rows]
 
     def seq_at(self, ref: SessionRef, at: int) -> int:
         first, last = _span(ref, 1, MAX_SEQ)
@@ -159,11 +162,33 @@ class Events:
             removed += 1
             words += row[0]
             turns += event.role == "user"
-            tokens += event.tokens
+            tokens += row[1]
         keys = [ref.key << SEQ_BITS | event.seq for event in events]
         remove_vectors(self._db, ref.scope_key, "event", keys)
         self._db.execute(FORGET_COUNTS, (removed, turns, tokens, words, ref.key, ref.scope_key))
         return removed
+
+    def _event(self, ref: SessionRef, row: tuple[Any, ...]) -> Event:
+        key, role, content, ts, tokens, speaker, metadata = row
+        seq = key & MAX_SEQ
+        said = loads(content)
+        return Event(
+            id=f"{ref.id}:{seq}",
+            session_id=ref.id,
+            seq=seq,
+            role=ROLES[role],
+            content=said,
+            ts=utc(ts),
+            tokens=self._tokens(said, speaker, tokens),
+            speaker=speaker,
+            metadata=load(metadata),
+        )
+
+    def _tokens(self, content: Content, speaker: str | None, cached: int) -> int:
+        """The cached count, if it is by this handle's tokenizer; a new one otherwise."""
+        if self._recounts is None and self._tally is not None:
+            self._recounts = not holds(self._db, self._tally.name)
+        return self._tally.count(content, speaker) if self._recounts and self._tally else cached
 
 
 def _same(stored: Event, new: NewEvent) -> Event:
@@ -179,19 +204,3 @@ def _span(ref: SessionRef, first: int, last: int) -> tuple[int, int]:
     """Row keys of the places ``first`` to ``last``, never those of a neighbouring session."""
     base = ref.key << SEQ_BITS
     return base + min(max(first, 1), MAX_SEQ + 1), base + min(max(last, 0), MAX_SEQ)
-
-
-def _event(ref: SessionRef, row: tuple[Any, ...]) -> Event:
-    key, role, content, ts, tokens, speaker, metadata = row
-    seq = key & MAX_SEQ
-    return Event(
-        id=f"{ref.id}:{seq}",
-        session_id=ref.id,
-        seq=seq,
-        role=ROLES[role],
-        content=loads(content),
-        ts=utc(ts),
-        tokens=tokens,
-        speaker=speaker,
-        metadata=load(metadata),
-    )

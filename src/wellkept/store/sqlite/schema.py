@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt
+from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.migrations import MIGRATIONS
 
@@ -17,6 +18,8 @@ QUICK_CHECK_BYTES = 32 << 20
 
 def prepare(connections: Connections) -> None:
     """Check that the file is ours and sound, and bring it up to date.
+
+    A file that holds data is copied beside itself before it is changed: ``chat.db.before-facts.….bak``.
 
     Raises InvalidInput for a folder or another program's database, SchemaTooNew for a file of a newer
     version (untouched), StoreCorrupt for damage.
@@ -28,16 +31,26 @@ def prepare(connections: Connections) -> None:
     connection = connections.raw()
     try:
         with typed_errors(connections.path):
-            if _is_new(connection, connections.path):
+            new = _is_new(connection, connections.path)
+            if new:
                 pending = [name for name, _ in MIGRATIONS]
             else:
                 _check(connection, connections.path)
                 pending = _pending(connection, connections.path)
             if pending and not connections.read_only:
+                if not new:
+                    backup(connections, f"{connections.path}.before-{pending[0]}.{time.time_ns()}.bak")
                 connections.configure(connection)
                 _migrate(connection)
     finally:
         connection.close()
+
+
+def check_ours(connection: apsw.Connection, path: str) -> None:
+    """Raise unless the file is a store of this version or of an older one, changing nothing."""
+    if _is_new(connection, path):
+        raise StoreCorrupt(f"{path} is empty: there is nothing of a store in it.")
+    _pending(connection, path)
 
 
 def _is_new(connection: apsw.Connection, path: str) -> bool:

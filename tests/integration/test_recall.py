@@ -1,0 +1,246 @@
+"""Recall through the public face: the right memory, in both languages, in scope, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wellkept import InvalidInput, Memory, ModelError, NotFound, Policy, Session
+from wellkept.policy import words
+from wellkept.testing import FakeClock, FakeEmbedder
+
+NOW = datetime(2026, 6, 15, 9, 0, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory(":memory:", clock=FakeClock(NOW), worker=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def chat(memory: Memory) -> Session:
+    chat = memory.session(namespace="acme", user="alice")
+    chat.add_message("user", "我小孩今年五岁，对恐龙特别着迷", ts=NOW - timedelta(days=1))
+    chat.add_message("assistant", "自贡有一座恐龙博物馆", ts=NOW - timedelta(days=1))
+    chat.add_message(
+        "user", "用Python3写脚本，order A-1029 is late", ts=NOW, metadata={"topic": "work", "stars": 4}
+    )
+    chat.add_message("user", "家里养了一只猫 🐈", ts=NOW, speaker="Bob", metadata={"tags": ["pet", "home"]})
+    return chat
+
+
+def texts(memory: Memory, query: str, **more: object) -> list[str]:
+    return [hit.text for hit in memory.user("alice", namespace="acme").search(query, **more)]
+
+
+@pytest.mark.parametrize(
+    "query", ["恐龙", "恐龍", "Python", "python3", "A-1029", "猫", "🐈", "order", "ORDERS"]
+)
+def test_words_of_every_kind_are_found(memory: Memory, chat: Session, query: str) -> None:
+    assert texts(memory, query)
+
+
+def test_nothing_relevant_is_an_answer(memory: Memory, chat: Session) -> None:
+    assert texts(memory, "volcano 火山") == []
+    assert "recall" not in chat.get_context("volcano 火山").parts
+
+
+@pytest.mark.parametrize(
+    "query", ["", "   ", "?!。，", '"', "NEAR(恐", "* OR -", "'; DROP TABLE events; --", "\x00", "的" * 50]
+)
+def test_a_query_is_plain_text(memory: Memory, chat: Session, query: str) -> None:
+    assert isinstance(texts(memory, query), list)
+    assert len(chat.get_recent()) == 4
+
+
+def test_a_long_query_and_a_broken_one(memory: Memory, chat: Session) -> None:
+    assert texts(memory, "恐龙 " * 50_000)
+    assert isinstance(texts(memory, "恐龙\ud800"), list)
+
+
+def test_narrowing(memory: Memory, chat: Session) -> None:
+    other = memory.session(namespace="acme", user="alice")
+    other.add_message("user", "恐龙展览门票 120 元", ts=NOW)
+    assert len(texts(memory, "恐龙", kinds=["event"])) >= 3
+    assert texts(memory, "恐龙", session_id=other.id) == ["恐龙展览门票 120 元"]
+    assert "恐龙展览门票 120 元" not in texts(memory, "恐龙", until=NOW)
+    assert texts(memory, "恐龙", since=NOW) == ["恐龙展览门票 120 元"]
+
+
+def test_filters_are_compiled_or_refused(memory: Memory, chat: Session) -> None:
+    assert texts(memory, "写 猫 恐龙", filters={"topic": "work"}) == ["用Python3写脚本，order A-1029 is late"]
+    assert texts(memory, "写 猫 恐龙", filters={"stars": {"gte": 4, "lt": 5}}) == [
+        "用Python3写脚本，order A-1029 is late"
+    ]
+    assert texts(memory, "写 猫 恐龙", filters={"speaker": "Bob"}) == ["家里养了一只猫 🐈"]
+    assert texts(memory, "写 猫 恐龙", filters={"tags": {"contains": "pet"}}) == ["家里养了一只猫 🐈"]
+    assert texts(memory, "恐龙", filters={"role": {"in": ["assistant"]}}) == ["自贡有一座恐龙博物馆"]
+    assert (
+        texts(memory, "恐龙", filters={"NOT": [{"role": "assistant"}]})[0] == "我小孩今年五岁，对恐龙特别着迷"
+    )
+    assert texts(
+        memory, "写 猫 恐龙", filters={"OR": [{"topic": "work"}, {"speaker": "Bob"}]}, kinds=["event"]
+    )
+    assert texts(memory, "恐龙", filters={"no such field": 1}) == []
+    for bad in ({"a": {"near": 1}}, {"a": object()}, {'a"b': 1}, {"": 1}, {"a": {"in": 3}}, ["a"]):
+        with pytest.raises(InvalidInput):
+            texts(memory, "恐龙", filters=bad)
+
+
+def test_bad_arguments_are_typed_errors(memory: Memory, chat: Session) -> None:
+    for bad in (
+        {"limit": 0},
+        {"kinds": ["thing"]},
+        {"kinds": []},
+        {"threshold": 2},
+        {"since": NOW.replace(tzinfo=None)},
+    ):
+        with pytest.raises(InvalidInput):
+            texts(memory, "恐龙", **bad)
+    with pytest.raises(NotFound):
+        texts(memory, "恐龙", session_id="nobody's")
+
+
+def test_time_words_favour_that_day(memory: Memory, chat: Session) -> None:
+    chat.add_message("user", "周末还去看了恐龙", ts=NOW + timedelta(days=20))
+    alice = memory.user("alice", namespace="acme")
+    first = alice.search("恐龙 6月14日", now=NOW + timedelta(days=21))[0]
+    assert first.ts < NOW
+    assert first.parts["date"] > 1
+
+
+def test_explained(memory: Memory, chat: Session) -> None:
+    found = memory.user("alice", namespace="acme").search("恐龙", limit=1, explain=True)
+    assert found[0].dropped is None
+    assert found[0].parts
+    assert found[0].events == (found[0].id,)
+    assert all(it.dropped for it in found[1:])
+    assert found[1:]
+
+
+def test_summaries_and_the_ledger_are_found(memory: Memory) -> None:
+    chat = memory.session(namespace="acme", user="alice")
+    for number in range(40):
+        chat.add_message("user", f"第{number}天花了{100 + number}元买书")
+        chat.add_message("assistant", "记下了")
+    memory.run_jobs()
+    found = memory.user("alice", namespace="acme").search("100元买书", kinds=["summary"])
+    assert found
+    assert found[0].session_id == chat.id
+    assert found[0].events
+
+
+def test_recalled_text_stands_behind_the_boundary(memory: Memory, chat: Session) -> None:
+    later = memory.session(namespace="acme", user="alice")
+    later.add_message("user", "孩子喜欢什么？恐龙吗")
+    context = later.get_context("恐龙")
+    assert "五岁" in context.system[context.boundary :]
+    assert context.parts["recall"] > 0
+    assert later.get_context().system == ""
+
+
+# ── meaning ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def embedded(embedder: FakeEmbedder) -> tuple[Memory, Session]:
+    memory = Memory(":memory:", clock=FakeClock(NOW), worker=False, embedder=embedder)
+    chat = memory.session(namespace="acme", user="alice")
+    chat.add_message("user", "dinosaurs are great")
+    chat.add_message("user", "the volcano erupted")
+    return memory, chat
+
+
+def test_an_append_never_waits_for_the_embedder() -> None:
+    memory, _ = embedded(FakeEmbedder())
+    assert memory.jobs.list(kind="embed", state="ready")
+    assert [hit.text for hit in memory.user("alice", namespace="acme").search("dinosaurs")]
+    memory.run_jobs()
+    hits = memory.user("alice", namespace="acme").search("dinosaurs")
+    assert hits[0].parts["meaning"] > 0
+
+
+def test_vectors_of_another_model_are_ignored_and_made_again() -> None:
+    memory, chat = embedded(FakeEmbedder())
+    memory.run_jobs()
+    core = memory._core
+    assert core.store.read(lambda tables: tables.vectors.counts())[0][2] == 2
+    other = FakeEmbedder(dimension=core.embedder.dimension * 2)
+    object.__setattr__(core, "embedder", other)
+    alice = memory.user("alice", namespace="acme")
+    assert "meaning" not in alice.search("dinosaurs")[0].parts
+    assert alice.reembed() == 2
+    memory.run_jobs()
+    assert "meaning" in alice.search("dinosaurs")[0].parts
+
+
+@pytest.mark.parametrize("fault", ["short", "nan", "zeros", "raise", "missing"])
+def test_a_bad_embedder_is_a_failed_job_and_a_typed_error(fault: str) -> None:
+    embedder = FakeEmbedder()
+    embedder.fault = fault
+    memory, _ = embedded(embedder)
+    memory.run_jobs()
+    job = memory.jobs.list(kind="embed")[0]
+    assert job.state in ("failed", "ready")
+    assert job.last_error
+    with pytest.raises(ModelError):
+        memory.user("alice", namespace="acme").search("dinosaurs")
+
+
+def test_a_removed_event_leaves_no_vector() -> None:
+    memory, chat = embedded(FakeEmbedder())
+    memory.run_jobs()
+    chat.pop_turn()
+    assert memory._core.store.read(lambda tables: tables.vectors.counts())[0][2] == 1
+
+
+# ── promises ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES = st.lists(
+    st.text(st.sampled_from("恐龙猫犬 abcdeé123-_.🐈\"'*()"), min_size=1, max_size=24).filter(str.strip),
+    min_size=1, max_size=8,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(MESSAGES, st.data())
+def test_every_event_with_a_term_of_the_query_can_be_found(messages: list[str], data: st.DataObject) -> None:
+    with Memory(":memory:", worker=False, policy=Policy(age_discount=1.0)) as memory:
+        chat = memory.session(namespace="acme", user="alice")
+        for message in messages:
+            chat.add_message("user", message)
+        tokens = sorted({token for message in messages for token in words.index_tokens(message)})
+        if not tokens:
+            return
+        query = data.draw(st.sampled_from(messages))
+        asked = {term.text for term in words.query_terms(query)}
+        expected = {message for message in messages if asked & set(words.index_tokens(message))}
+        found = {
+            hit.text for hit in memory.user("alice", namespace="acme").search(query, limit=100, explain=True)
+        }
+        assert expected <= found
+
+
+@settings(deadline=None, max_examples=40)
+@given(MESSAGES)
+def test_two_users_with_the_same_texts_never_see_each_other(messages: list[str]) -> None:
+    with Memory(":memory:", worker=False, embedder=FakeEmbedder()) as memory:
+        chats = {}
+        for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", "alice")):
+            chats[namespace, user] = memory.session(namespace=namespace, user=user)
+            chats[namespace, user].add_messages(
+                [{"role": "user", "content": message} for message in messages]
+            )
+        memory.run_jobs()
+        for (namespace, user), chat in chats.items():
+            for query in messages:
+                hits = memory.user(user, namespace=namespace).search(query, limit=100, explain=True)
+                assert {hit.session_id for hit in hits} <= {chat.id}
+                for other in chats.values():
+                    if other is not chat:
+                        with pytest.raises(NotFound):
+                            memory.user(user, namespace=namespace).search(query, session_id=other.id)
