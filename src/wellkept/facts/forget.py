@@ -11,6 +11,7 @@ from wellkept.core import Core
 from wellkept.errors import InvalidInput
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
+from wellkept.policy.terms import event_terms
 from wellkept.policy.words import Term, index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Fact, FactState
@@ -168,15 +169,12 @@ def _remove(
         if ref is None:
             continue
         events = [event for event in plan.events if event.session_id == session]
-        removed["events"] += tables.events.remove(ref, events, [_terms(event) for event in events])
+        removed["events"] += tables.events.remove(
+            ref, events, [event_terms(event.content, event.speaker) for event in events]
+        )
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
         info = tables.sessions.info(ref)
         if info and any(text in info.title for text in texts):
             tables.sessions.rename(ref, "")
     return {table: rows for table, rows in removed.items() if rows}
-
-
-def _terms(event: Event) -> list[str]:
-    text = text_of(event.content)
-    return index_tokens(text if event.speaker is None else f"{event.speaker} {text}")

@@ -14,6 +14,7 @@ from wellkept.policy.terms import event_terms
 from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
+from wellkept.store.sqlite.facts import INDEXED, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
@@ -68,10 +69,17 @@ def _notes(connection: apsw.Connection) -> Iterator[Document]:
         yield note_key(key, bool(in_ledger)), scope, index_tokens(text)
 
 
+def _facts(connection: apsw.Connection) -> Iterator[Document]:
+    for scope, *row in connection.execute(INDEXED):
+        fact = read_fact(row)
+        yield fact.key, scope, indexed_terms(fact)
+
+
 #: What each text index holds: key, scope and terms of its documents, in order of the key.
 DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
     "event": _events,
     "summary": _notes,
+    "fact": _facts,
 }
 
 
@@ -104,7 +112,7 @@ def _counts(connection: apsw.Connection) -> Iterator[Finding]:
 def _index(connection: apsw.Connection, name: str) -> Iterator[Finding]:
     """Compares a sum over the terms of each document with the same sum over its postings."""
     postings = iter(connection.execute(POSTINGS.format(name=name)))
-    posted = next(postings, None)
+    posted: Any = next(postings, None)
     missing, orphans = 0, 0
     for key, scope, terms in DOCUMENTS[name](connection):
         while posted is not None and posted[0] < key:
@@ -138,8 +146,8 @@ def rebuild(connection: apsw.Connection) -> None:
                 index.add(scope, key, terms)
             if name == "event":
                 connection.execute(SET_TERMS, (len(terms), key, len(terms)))
-    for _, key, *counts, _ in connection.execute(MISCOUNTED).fetchall():
-        connection.execute(RECOUNT, (*counts, key))
+    for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
+        connection.execute(RECOUNT, (*counts, session))
 
 
 def _adopt(connection: apsw.Connection) -> None:

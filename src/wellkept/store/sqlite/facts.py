@@ -40,6 +40,7 @@ _SELECT = (
     + ", u.uses, u.last FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
 )
 IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
+INDEXED = f"{_SELECT.replace('SELECT ', 'SELECT f.scope, ', 1)} WHERE f.state IN (0, 2) ORDER BY f.key"
 GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
 BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
 NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
