@@ -25,11 +25,15 @@ from wellkept.errors import (
 )
 from wellkept.memory import Memory, UserMemory
 from wellkept.records import Draft, Event, Image, Other, Policy, Text, Thinking, ToolCall, ToolResult
+from wellkept.reply import Answer
 from wellkept.session import Session
+from wellkept.store.protocol import Trace
+from wellkept.trace import Replay
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "AsyncMemory",
     "BudgetExceeded",
     "Conflict",
@@ -44,6 +48,7 @@ __all__ = [
     "NotFound",
     "Other",
     "Policy",
+    "Replay",
     "SchemaTooNew",
     "Session",
     "StoreBusy",
@@ -55,6 +60,7 @@ __all__ = [
     "Thinking",
     "ToolCall",
     "ToolResult",
+    "Trace",
     "Unsupported",
     "UserMemory",
     "WellkeptError",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
-from wellkept.facts.show import FactTiers, fact_tiers
+from wellkept.facts.show import FactTiers, Past, fact_tiers
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     MESSAGE_TOKENS,
@@ -25,6 +25,7 @@ from wellkept.policy.assemble import (
     window,
     window_candidates,
 )
+from wellkept.policy.checks import milliseconds
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
 from wellkept.recall import Result, recall, search_of
@@ -35,6 +36,18 @@ BRIDGE_EVENTS = 40
 LEAST_RELEVANCE = 0.25
 RECALLED_TOKENS = 120
 BRIDGE_TITLE = "earlier messages of this conversation, shortened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment(Record):
+    """A moment to look back to: the newest event, the newest summary version and the time then; None is now."""
+
+    seq: int | None = None
+    version: int | None = None
+    at: datetime | None = None
+
+
+NOW = Moment()
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,8 @@ class Context(Record):
             to the user; nothing waits for it.
         change: number of the newest change of the facts that it knows of.
         trace: each candidate with its tokens, kept or dropped and why.
+        trace_id: id of the stored trace, where one is kept.
+        seq, version: the newest event and the newest summary version that it knows.
     """
 
     system: str
@@ -62,6 +77,9 @@ class Context(Record):
     changes: tuple[str, ...] = ()
     change: int = 0
     trace: tuple[Candidate, ...] = field(default=(), repr=False)
+    trace_id: str | None = None
+    seq: int = 0
+    version: int = 0
 
     @cached_property
     def messages(self) -> list[dict[str, Any]]:
@@ -93,6 +111,9 @@ class Context(Record):
             "parts": dict(self.parts),
             "changes": list(self.changes),
             "trace": [candidate.to_dict() for candidate in self.trace],
+            "trace_id": self.trace_id,
+            "seq": self.seq,
+            "version": self.version,
         }
 
 
@@ -105,13 +126,15 @@ class _Tiers:
     uncovered: list[Event]
     total: int
     facts: FactTiers
+    seq: int
+    version: int
 
 
 def build(
-    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, upto: int | None = None,
+    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, then: Moment = NOW,
     seen: int | None = None,
 ) -> Context:  # fmt: skip
-    """The context of a session now, or as it was when ``upto`` was its newest seq.
+    """The context of a session now, or as it was ``then``.
 
     ``seen``: number of the last change of the facts that the caller knows of.
 
@@ -122,8 +145,8 @@ def build(
     if not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, upto, seen))
-    recalled = _recalled(core, ref.scope, tiers, query) if query and query.strip() else []
+    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then, seen))
+    recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
     try:
         return _assemble(core, tiers, room, recalled)
     except BudgetExceeded as error:
@@ -143,30 +166,49 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str) -> list[Result]:
+def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Result]:
     """What recall finds for the query, as of the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
-    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last)
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
     return recall(core, scope, search)
 
 
-def _read(
-    core: Core, tables: Tables, ref: SessionRef, room: int, upto: int | None, seen: int | None
-) -> _Tiers:
+def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment, seen: int | None) -> _Tiers:
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
-    summaries = tables.summaries.current(ref, upto)
+    summaries = tables.summaries.current(ref, then.seq, then.version)
     covered = max((summary.covers_to for summary in summaries), default=0)
-    moment = tables.events.get(ref, upto) if upto is not None else None
-    facts = fact_tiers(core, tables, ref, room, seen, moment.ts if moment else None)
-    sections = [_profile(core, tables, ref), facts.stable, _summary(core, summaries), facts.news]
+    facts = _facts(core, tables, info, ref, room, then, seen, summaries)
+    sections = [_profile(core, tables, ref, then), facts.stable, _summary(core, summaries), facts.news]
     later = 0
-    if upto is not None:
-        later = sum(event.tokens for event in tables.events.walk(ref, after=upto))
-    before = None if upto is None else upto + 1
+    if then.seq is not None:
+        later = sum(event.tokens for event in tables.events.walk(ref, after=then.seq))
+    before = None if then.seq is None else then.seq + 1
     uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered))[::-1]
-    return _Tiers(info, sections, uncovered, info.tokens - later, facts)
+    return _Tiers(
+        info,
+        sections,
+        uncovered,
+        info.tokens - later,
+        facts,
+        seq=uncovered[-1].seq if uncovered else covered,
+        version=max((summary.version for summary in summaries), default=0),
+    )
+
+
+def _facts(
+    core: Core, tables: Tables, info: SessionInfo, ref: SessionRef, room: int, then: Moment, seen: int | None,
+    summaries: Sequence[Summary],
+) -> FactTiers:  # fmt: skip
+    """The facts now, or as contexts of that moment showed them."""
+    at = then.at
+    if at is None and then.seq is not None:
+        event = tables.events.get(ref, then.seq)
+        at = event.ts if event else None
+    anchored = max([info.created_at, *(summary.at for summary in summaries)])
+    past = Past(at, anchored) if at is not None else None
+    return fact_tiers(core, tables, ref, room, seen, past)
 
 
 def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]:
@@ -180,8 +222,8 @@ def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]
         behind += tokens > room
 
 
-def _profile(core: Core, tables: Tables, ref: SessionRef) -> Section:
-    documents = tables.profiles.current(ref.scope)
+def _profile(core: Core, tables: Tables, ref: SessionRef, then: Moment) -> Section:
+    documents = tables.profiles.current(ref.scope, milliseconds(then.at))
     items = [
         Item(name, documents[name].text.strip())
         for name in ("soul", "identity", "user")
@@ -224,6 +266,8 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) 
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
         trace=(*system.candidates, *seen),
+        seq=tiers.seq,
+        version=tiers.version,
     )
 
 

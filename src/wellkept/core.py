@@ -12,6 +12,7 @@ from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.tokens import is_estimated
 from wellkept.records import Policy
 from wellkept.store.protocol import Store
+from wellkept.tracing import Tracer
 
 
 def system_clock() -> datetime:
@@ -24,12 +25,14 @@ class Core:
     """One memory's parts, handed to every layer above the store.
 
     Attributes:
+        tracer: keeps the traces of contexts.
         notify: tells the background worker that a job may have become due.
     """
 
     store: Store
     policy: Policy
     tokenizer: Tokenizer
+    tracer: Tracer
     clock: Clock = system_clock
     model: Model | None = None
     embedder: Embedder | None = None

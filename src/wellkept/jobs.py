@@ -89,10 +89,16 @@ def today(core: Core) -> str:
 
 
 class Runner:
-    """Runs due jobs, in the caller's thread (``run_due``) or in one of its own (``start``)."""
+    """Runs due jobs, in the caller's thread (``run_due``) or in one of its own (``notify`` starts it).
 
-    def __init__(self, core: Core, handlers: Mapping[str, Handler]) -> None:
+    ``beside`` is small work that is no job; it is done before the jobs and after each.
+    """
+
+    def __init__(
+        self, core: Core, handlers: Mapping[str, Handler], *, beside: Callable[[], None] = lambda: None
+    ) -> None:
         self._core = core
+        self._beside = beside
         self._handlers = handlers
         self._wake = threading.Event()
         self._stopping = False
@@ -102,8 +108,10 @@ class Runner:
     def run_due(self, limit: int | None = None) -> int:
         """Do what is due now; how many jobs were run."""
         count = 0
+        self._beside()
         while (limit is None or count < limit) and not self._stopping and self.run_one():
             count += 1
+            self._beside()
         return count
 
     def run_one(self) -> bool:

@@ -7,6 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any
 
+from wellkept.apikeys import KeyRing
 from wellkept.core import Core, system_clock
 from wellkept.embedding import EMBED, embed, remake
 from wellkept.errors import InvalidInput, NotFound, Unsupported
@@ -15,20 +16,22 @@ from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.checks import check_limit, check_text
+from wellkept.policy.checks import check_limit, check_name, check_text
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.messages import parse
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Draft, Policy, Scope, SessionInfo, text_of
+from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader, open_session
 from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
 from wellkept.tools import Shape, call, definitions
+from wellkept.trace import TraceList
+from wellkept.tracing import Tracer
 
-MAX_NAME = 512
 HANDLERS: Mapping[str, Handler] = {EXTRACT: extract, SUMMARIZE: summarize, EMBED: embed}
 
 
@@ -43,6 +46,8 @@ class Memory:
         policy: how it behaves.
         clock: tells the time; the machine's clock if not given.
         worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
+        trace_file: a file that gets the trace of each context as a line of JSON, whatever ``policy.debug_trace``
+            says. It is yours: erasure does not reach into it.
 
     Raises:
         InvalidInput: the path is a folder or another program's database.
@@ -59,18 +64,21 @@ class Memory:
         policy: Policy | None = None,
         clock: Clock | None = None,
         worker: bool = True,
+        trace_file: str | None = None,
     ) -> None:
         policy = policy or Policy()
+        opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
-            store=open_store(store, policy, tokenizer or estimate),
+            store=opened,
             policy=policy,
             tokenizer=tokenizer or estimate,
+            tracer=Tracer(opened, keep=policy.debug_trace, path=trace_file),
             clock=clock or system_clock,
             model=model,
             embedder=embedder,
             notify=self._notify,
         )
-        self._runner = Runner(self._core, HANDLERS)
+        self._runner = Runner(self._core, HANDLERS, beside=self._core.tracer.flush)
         self._worker = worker
         if worker:
             self._runner.wake_if_due()
@@ -87,6 +95,7 @@ class Memory:
         """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
         store."""
         self._runner.stop()
+        self._core.tracer.flush()
         self._core.store.close()
 
     def _notify(self) -> None:
@@ -94,7 +103,7 @@ class Memory:
             self._runner.notify()
 
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread; how many jobs were run.
+        """Do the background work that is due now, in this thread, and write traces; how many jobs were run.
 
         Extraction does not wait for more messages then.
         """
@@ -108,10 +117,26 @@ class Memory:
         """What background work there is, with retry and cancel."""
         return JobList(self._core, self._notify)
 
+    @property
+    def trace_losses(self) -> dict[str, int]:
+        """Traces that could not be written since this memory was opened, counted by reason; empty when none
+        was lost."""
+        return dict(self._core.tracer.losses)
+
     def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
         """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
         "2026-03-01"."""
         return self._core.store.read(lambda tables: tables.jobs.spend(namespace, since=since))
+
+    @property
+    def keys(self) -> KeyRing:
+        """Who may use this memory over the network."""
+        return KeyRing(self._core)
+
+    @property
+    def replies(self) -> ReplyLog:
+        """Answers kept for requests that may come twice."""
+        return ReplyLog(self._core)
 
     @property
     def policy(self) -> Policy:
@@ -140,7 +165,7 @@ class Memory:
         """
         scope = _scope(namespace, user)
         if session_id is not None:
-            _check_name("session_id", session_id)
+            check_name("session_id", session_id)
             found = self._core.store.read(lambda tables: tables.sessions.find(scope, session_id))
             if found is not None:
                 return Session(self._core, found)
@@ -149,7 +174,7 @@ class Memory:
                     f"No session {session_id!r} for this user. Leave session_id out to start a new one."
                 )
         if prefix:
-            _check_name("prefix", prefix)
+            check_name("prefix", prefix)
         check_text("title", title)
         id = session_id or new_id(prefix)
         return Session(self._core, open_session(self._core, scope, id, title=title, metadata=metadata))
@@ -204,6 +229,11 @@ class UserReader(FactsReader):
     def profile(self) -> ProfileReader:
         """The profile documents: soul, identity, user."""
         return ProfileReader(self._core, self._scope)
+
+    @property
+    def traces(self) -> TraceList:
+        """How this user's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        return TraceList(self._core, self._scope)
 
     def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
         """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
@@ -306,7 +336,7 @@ class UserMemory(FactsMemory, UserReader):
     def _infer(self, drafts: Sequence[Draft], run_id: str | None) -> dict[str, Any]:
         self._need_model()
         id = run_id or new_id()
-        _check_name("run_id", id)
+        check_name("run_id", id)
         chat = Session(self._core, open_session(self._core, self._scope, id))
         chat.append(drafts)
         return {"results": [], "session_id": chat.id, "jobs": self.extract()}
@@ -365,7 +395,7 @@ class MemoryReader:
 
 
 def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
-    _check_name("session_id", session_id)
+    check_name("session_id", session_id)
     found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
     if found is None:
         raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
@@ -384,13 +414,6 @@ def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -
 
 
 def _scope(namespace: str, user: str) -> Scope:
-    _check_name("namespace", namespace)
-    _check_name("user", user)
+    check_name("namespace", namespace)
+    check_name("user", user)
     return Scope(namespace, user)
-
-
-def _check_name(what: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
-        raise InvalidInput(f"The {what} is {value!r:.80}; it must be text of 1 to {MAX_NAME} characters.")
-    if any(not character.isprintable() for character in value):
-        raise InvalidInput(f"The {what} {value!r:.80} holds control characters or broken text.")

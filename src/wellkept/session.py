@@ -8,20 +8,23 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from wellkept import context as contexts
-from wellkept.context import Context
+from wellkept.context import Context, Moment
 from wellkept.core import Core
 from wellkept.embedding import want_events
-from wellkept.errors import NotFound
+from wellkept.errors import ModelError, NotFound
 from wellkept.facts.extract import put as put_extraction
+from wellkept.models.protocol import Reply
 from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
 from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
 from wellkept.policy.terms import event_terms
-from wellkept.records import Content, Draft, Event, Role, Scope, SessionInfo
+from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary
+from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due
+from wellkept.trace import TraceList, traced
 
 T = TypeVar("T")
 
@@ -32,7 +35,6 @@ class SessionReader:
     def __init__(self, core: Core, ref: SessionRef) -> None:
         self._core = core
         self._ref = ref
-        self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
 
     @property
     def id(self) -> str:
@@ -107,10 +109,21 @@ class SessionReader:
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
-        upto, seen = self._seq_at(as_of), self._seen if as_of is None else None
-        context = contexts.build(self._core, self._ref, query=query, budget=budget, upto=upto, seen=seen)
-        self._seen = max(self._seen, context.change)
-        return context
+        then = Moment(seq=self._seq_at(as_of))
+        return contexts.build(self._core, self._ref, query=query, budget=budget, then=then)
+
+    def summaries(self) -> list[Summary]:
+        """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
+        return self._read(lambda tables: tables.summaries.versions(self._ref))
+
+    def ledger(self) -> list[LedgerLine]:
+        """Key data that the summaries had no room for, oldest first; search finds it."""
+        return self._read(lambda tables: tables.summaries.ledger(self._ref))
+
+    @property
+    def traces(self) -> TraceList:
+        """How this conversation's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        return TraceList(self._core, self.scope, self._ref)
 
     def _seq_at(self, as_of: datetime | int | None) -> int | None:
         if as_of is None or isinstance(as_of, int):
@@ -145,6 +158,23 @@ class SessionReader:
 class Session(SessionReader):
     """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
     itself."""
+
+    def __init__(self, core: Core, ref: SessionRef) -> None:
+        super().__init__(core, ref)
+        self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
+
+    def get_context(
+        self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
+    ) -> Context:
+        """What to hand to the model for the next request; see ``SessionReader.get_context``.
+
+        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment does not.
+        """
+        if as_of is not None:
+            return super().get_context(query, budget, as_of=as_of)
+        context = traced(self._core, self._ref, query, budget, seen=self._seen)
+        self._seen = max(self._seen, context.change)
+        return context
 
     def add_message(
         self,
@@ -207,6 +237,75 @@ class Session(SessionReader):
         wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
         return stored, want_events(self._core, tables, self._ref, wanted, now) or due
 
+    def reply(
+        self,
+        text: Content | None = None,
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int = 1024,
+        budget: int | None = None,
+        query: str | bool = True,
+    ) -> Answer:
+        """The whole loop with the configured model: append the user's message, make a context, ask, append the answer.
+
+        The message is durable before the model is asked. When the model fails it stays, and ``reply()`` without a
+        text goes on from there; so it does after the results of tools were appended.
+
+        Args:
+            text: the user's message; None to have what is stored answered.
+            tools: what the model may call, in OpenAI's or Anthropic's shape. Calls are stored, not made.
+            max_tokens: of the answer. ``budget`` is for what is asked; both have to fit into the model.
+            budget: tokens of the context; the policy's ``context_budget`` if not given.
+            query: what to recall memories for: the user's message (True), nothing (False), or this text.
+
+        Raises:
+            ModelError: the model failed; the user's message is stored.
+            BudgetExceeded: the user's message, which is stored, does not fit into the budget.
+            InvalidInput: no model is configured, or nothing waits for an answer.
+        """
+        model = model_of(self._core)
+        context = self._asked(text, budget, query)
+        reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
+        return self._answered(context, reply)
+
+    def stream(
+        self,
+        text: Content | None = None,
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int = 1024,
+        budget: int | None = None,
+        query: str | bool = True,
+    ) -> Iterator[str | Answer]:
+        """``reply`` as it comes: pieces of text, and the stored ``Answer`` as the last item.
+
+        The user's message is stored when this is called, the answer when its last piece has come. An answer that
+        breaks off, or that nobody reads to its end, is not stored: nothing half stands in a conversation. What came
+        is in ``ModelError.raw_reply``; ``reply()`` or ``stream()`` without a text asks again.
+        """
+        model = model_of(self._core)
+        context = self._asked(text, budget, query)
+        pieces = model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
+        return self._streamed(context, pieces)
+
+    def _asked(self, text: Content | None, budget: int | None, query: str | bool) -> Context:
+        if text is not None:
+            self.add_message("user", text)
+        asked = self._read(lambda tables: question(list(_last_turn(tables.events.walk_back(self._ref)))))
+        return self.get_context((asked or None) if query is True else query or None, budget)
+
+    def _streamed(self, context: Context, pieces: Iterator[str | Reply]) -> Iterator[str | Answer]:
+        for piece in pieces:
+            if isinstance(piece, Reply):
+                yield self._answered(context, piece)
+                return
+            yield piece
+        raise ModelError("The model's stream ended without a reply. Ask again with reply().", retryable=True)
+
+    def _answered(self, context: Context, reply: Reply) -> Answer:
+        [event] = self.append([draft_of(reply, context)])
+        return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
+
     def pop_turn(self) -> list[Event]:
         """Take the last turn (the newest user message and all after it) away for good; what was taken,
         oldest first."""
@@ -219,6 +318,7 @@ class Session(SessionReader):
             )
             if turn:
                 tables.summaries.drop(self._ref, turn[0].seq)
+                tables.traces.remove_from(self._ref, turn[0].seq)
             return turn
 
         return self._core.store.write(pop)
@@ -239,7 +339,10 @@ class Session(SessionReader):
         tables.events.remove(
             self._ref, events, [event_terms(event.content, event.speaker) for event in events]
         )
-        return {**tables.sessions.delete(self._ref), "events": len(events)}
+        ledger = len(tables.summaries.ledger(self._ref))
+        summaries = tables.summaries.drop(self._ref, 1)
+        removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
+        return {**tables.sessions.delete(self._ref), **removed}
 
 
 def open_session(

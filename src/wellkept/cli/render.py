@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -14,6 +14,7 @@ from rich.text import Text
 from wellkept import records
 from wellkept.cli.output import clean
 from wellkept.context import Context
+from wellkept.policy.assemble import Candidate
 from wellkept.records import Block, Event, SessionInfo, blocks_of, text_of
 
 _FENCED = re.compile(r'<memory tier="(\w+)"([^>]*)>\n(.*?)\n</memory>', re.DOTALL)
@@ -154,11 +155,16 @@ def _heading(tier: str, tokens: int | None, source: str) -> RenderableType:
 
 
 def trace(context: Context) -> RenderableType:
-    """Every candidate of a context: its tier, tokens, score, and why it is in or out."""
+    """Every candidate of a context."""
+    return candidates(context.trace)
+
+
+def candidates(found: Sequence[Candidate]) -> RenderableType:
+    """Candidates: tier, tokens, score, and why each is in or out."""
     table = Table(
         "tier", "what", "tokens", "score", "in", "why", box=None, pad_edge=False, header_style="bold"
     )
-    for candidate in context.trace:
+    for candidate in found:
         score = "" if candidate.score is None else f"{candidate.score:.3f}"
         kept = "yes" if candidate.kept else "no"
         table.add_row(

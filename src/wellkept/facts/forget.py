@@ -163,6 +163,8 @@ def _remove(
     tables.erasures.bury(scope, graves, at=now)
     removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now)
     removed["jobs"] = tables.erasures.jobs(scope, texts)
+    removed["traces"] = tables.traces.remove(scope)
+    removed["replies"] = tables.replies.forget(scope)
     removed["events"] = removed["summaries"] = 0
     for session in plan.sessions:
         ref = tables.sessions.find(scope, session)

@@ -11,7 +11,7 @@ from wellkept.core import Core
 from wellkept.policy.assemble import Item, Section, fence
 from wellkept.policy.evict import worth
 from wellkept.policy.labels import catalogue
-from wellkept.records import Record
+from wellkept.records import Record, Scope
 from wellkept.store.facts import EXPLICIT, Change, Fact
 from wellkept.store.protocol import SessionRef, Tables
 
@@ -33,23 +33,28 @@ class FactTiers(Record):
     newest: int
 
 
+@dataclass(frozen=True, slots=True)
+class Past(Record):
+    """A moment to look back to, and when the session's summaries were last made then."""
+
+    at: datetime
+    anchored: datetime
+
+
 def fact_tiers(
-    core: Core, tables: Tables, ref: SessionRef, room: int, seen: int | None, at: datetime | None
+    core: Core, tables: Tables, ref: SessionRef, room: int, seen: int | None, past: Past | None
 ) -> FactTiers:
     """The facts as the context of a session shows them.
 
     Args:
         room: tokens of the whole context.
         seen: number of the last change that the caller knows of; None for one that wants no notes.
-        at: an earlier moment; None for now.
+        past: an earlier moment; None for now.
     """
     scope = ref.scope
-    newest = (
-        tables.facts.newest(scope)
-        if at is None
-        else tables.facts.newest_at(scope, int(at.timestamp() * 1000))
-    )
-    anchor = min(tables.facts.anchored(ref), newest)
+    newest, anchor = tables.facts.newest(scope), tables.facts.anchored(ref)
+    if past is not None:
+        newest, anchor = _then(tables, scope, past)
     facts = tables.facts.as_of(scope, anchor)
     since = [change for change in tables.facts.changes(scope, after=anchor) if change.id <= newest]
     notes = [
@@ -58,6 +63,18 @@ def fact_tiers(
         if change.actor not in EXPLICIT
     ]
     return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest)
+
+
+def _then(tables: Tables, scope: Scope, past: Past) -> tuple[int, int]:
+    """Number of the newest change, and of the one that contexts showed the facts as of, at an earlier moment."""
+    newest = tables.facts.newest_at(scope, _ms(past.at))
+    compacted = tables.facts.newest_at(scope, _ms(min(past.anchored, past.at)))
+    explicit = tables.facts.newest_at(scope, _ms(past.at), explicit=True)
+    return newest, max(compacted, explicit)
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:

@@ -15,7 +15,7 @@ from wellkept.facts.show import digest_log, memory_md
 from wellkept.facts.wishes import pending
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
 from wellkept.policy.claims import USER, Claim
-from wellkept.policy.filters import Condition, holds
+from wellkept.policy.filters import Condition, matches
 from wellkept.policy.filters import parse as parse_filters
 from wellkept.policy.labels import carries, catalogue
 from wellkept.records import Record, Scope, utc
@@ -82,7 +82,7 @@ class FactsReader:
             for fact in self._core.store.read(page)
             if (cursor is None or fact.id > cursor)
             and (not labels or carries(fact, labels))
-            and holds(wanted, fields(fact, self._scope))
+            and matches(wanted, fields(fact, self._scope))
         ]
         shown = tuple(facts[:most])
         return FactPage(shown, shown[-1].id if len(facts) > most else None)

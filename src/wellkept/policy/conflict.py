@@ -151,7 +151,7 @@ def _statement(claim: Claim) -> rules.Statement:
 def _same_key(new: Claim, old: Claim) -> bool:
     if not new.attribute or rules.normal(new.attribute) != rules.normal(old.attribute):
         return False
-    return rules.normal(new.subject) == rules.normal(old.subject)
+    return bool(rules.normal(new.subject) == rules.normal(old.subject))
 
 
 def _same_frame(new: Claim, old: Claim) -> bool:

@@ -35,4 +35,4 @@ def surplus(facts: Sequence[F], limit: int) -> list[F]:
 
 def worth(fact: Used) -> int:
     """What a fact is worth when room is short."""
-    return rules.score(fact.uses, int(fact.changed_at.timestamp()))
+    return int(rules.score(fact.uses, int(fact.changed_at.timestamp())))

@@ -125,8 +125,8 @@ class Facts(Protocol):
     def newest(self, scope: Scope) -> int:
         """Number of the scope's newest change; 0 when there is none."""
 
-    def newest_at(self, scope: Scope, at: int) -> int:
-        """Number of the scope's newest change not after ``at`` (ms)."""
+    def newest_at(self, scope: Scope, at: int, *, explicit: bool = False) -> int:
+        """Number of the scope's newest change not after ``at`` (ms); ``explicit``: of those not made by extraction."""
 
     def as_of(self, scope: Scope, number: int) -> list[Fact]:
         """The facts that were active after change ``number``."""

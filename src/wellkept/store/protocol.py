@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from wellkept.policy.assemble import Candidate
 from wellkept.policy.corpus import Doc
 from wellkept.policy.filters import ANYTHING, Condition
 from wellkept.policy.words import Term
@@ -140,8 +141,8 @@ class Events(Protocol):
 class Profiles(Protocol):
     """The three documents of a scope, with their versions."""
 
-    def current(self, scope: Scope) -> dict[str, Document]:
-        """The newest version of each document that was ever written."""
+    def current(self, scope: Scope, at: int | None = None) -> dict[str, Document]:
+        """The newest version of each document that was ever written, or was by ``at`` (ms)."""
 
     def put(self, scope: Scope, document: Document, *, at: int) -> None:
         """Add ``document`` as the next version."""
@@ -206,11 +207,11 @@ class Jobs(Protocol):
     ) -> list[Job]:
         """Jobs, newest first."""
 
-    def next_due(self, kinds: Sequence[str]) -> int:
-        """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
-
     def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
         """Make jobs of this kind that wait for their first attempt due at ``at``; how many there were."""
+
+    def next_due(self, kinds: Sequence[str]) -> int:
+        """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
         """Move a job by hand, when it is in one of the ``allowed`` states."""
@@ -240,9 +241,9 @@ class Summaries(Protocol):
         """Store a new version and move the coverage to its end; False when the coverage is no longer
         ``expected``."""
 
-    def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
-        """The newest summary of each topic, as it was when ``upto`` was the newest seq; topics in order of
-        their first version."""
+    def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
+        """The newest summary of each topic, as it was when ``upto`` was the newest seq and ``version`` the newest
+        version; topics in order of their first version."""
 
     def versions(self, ref: SessionRef) -> list[Summary]:
         """All of them, oldest first."""
@@ -253,6 +254,59 @@ class Summaries(Protocol):
     def drop(self, ref: SessionRef, seq: int) -> int:
         """Remove each version and ledger line that was made from events of ``seq`` or later; how many
         versions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace(Record):
+    """How one context came to be, to be read and replayed later.
+
+    Attributes:
+        seq: the newest event of the session then.
+        version: its newest summary version then; 0 for none.
+        policy: the policy's values then.
+        query: what was recalled for.
+        system, boundary, messages, tokens, parts: the context itself; messages in OpenAI's shape.
+        candidates: each thing that could have been in it, with its tokens, kept or dropped and why.
+    """
+
+    id: str
+    session_id: str
+    at: datetime
+    seq: int
+    version: int
+    policy: Mapping[str, Any]
+    query: str | None
+    budget: int
+    system: str
+    boundary: int
+    messages: Sequence[Mapping[str, Any]]
+    tokens: int
+    parts: Mapping[str, int]
+    candidates: tuple[Candidate, ...]
+
+
+class Traces(Protocol):
+    """The records of how contexts came to be."""
+
+    def erasures(self, ref: SessionRef) -> int:
+        """How often something was taken away from this user: a trace made before the newest time is not kept."""
+
+    def add(self, ref: SessionRef, trace: Trace, *, keep: int) -> None:
+        """Store it, and let go of all but the newest ``keep`` of the session (-1: of none)."""
+
+    def list(
+        self, scope: Scope, ref: SessionRef | None = None, *, limit: int, before: str | None = None
+    ) -> list[Trace]:
+        """Newest first; ``before``: the id that the previous page ended with."""
+
+    def get(self, scope: Scope, id: str) -> Trace | None:
+        """One trace."""
+
+    def remove(self, scope: Scope) -> int:
+        """Take away all of a user's traces, those that wait to be stored included; how many were stored."""
+
+    def remove_from(self, ref: SessionRef, seq: int) -> int:
+        """Take away each trace that may show events of the session from ``seq`` on; how many were stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,6 +406,75 @@ class Vectors(Protocol):
         """Put all documents into the outbox that have no vector of the embedder ``name``; how many wait now."""
 
 
+KeyRole: TypeAlias = Literal["reader", "writer", "admin"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey(Record):
+    """What a key of the service may do: ``role`` inside ``namespace``, or only with the memory of ``user``.
+
+    Attributes:
+        label: what a person wrote beside it.
+        revoked_at: since when it opens nothing any more.
+    """
+
+    id: str
+    namespace: str
+    user: str | None
+    role: KeyRole
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+class ApiKeys(Protocol):
+    """Keys of the service, by the hash of their secret."""
+
+    def add(self, key: ApiKey, hash: bytes, *, at: int) -> None:
+        """Another key."""
+
+    def find(self, hash: bytes) -> ApiKey | None:
+        """The key whose secret has this hash, unless it was revoked."""
+
+    def all(self) -> list[ApiKey]:
+        """Every key, oldest first, revoked ones too."""
+
+    def any(self) -> bool:
+        """Whether there ever was one."""
+
+    def revoke(self, id: str, *, at: int) -> bool:
+        """Whether it was there, and not revoked yet."""
+
+
+class KeptReply(NamedTuple):
+    """A request, by its hash, and the answer that it got; ``status`` is None while it is being worked on."""
+
+    request: bytes
+    status: int | None
+    body: bytes | None
+
+
+class Replies(Protocol):
+    """Answers kept for a while, for requests that may come twice. The user of a scope may be empty here."""
+
+    def claim(
+        self, scope: Scope, key: bytes, request: bytes, *, at: int, oldest: int, stale: int
+    ) -> KeptReply | None:
+        """None when the key is new and now taken; else what is kept for it.
+
+        Forgets answers from before ``oldest`` (ms), and requests from before ``stale`` that never got one.
+        """
+
+    def keep(self, scope: Scope, key: bytes, status: int, body: bytes) -> None:
+        """The answer to a request that was claimed."""
+
+    def drop(self, scope: Scope, key: bytes) -> None:
+        """Give the key free again."""
+
+    def forget(self, scope: Scope) -> int:
+        """Remove every answer that may hold something about this user; how many there were."""
+
+
 class Tables(Protocol):
     """The nouns, as one transaction sees them."""
 
@@ -366,15 +489,21 @@ class Tables(Protocol):
     @property
     def summaries(self) -> Summaries: ...
     @property
+    def traces(self) -> Traces: ...
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def corpora(self) -> Mapping[str, Corpus]: ...
+    @property
     def facts(self) -> Facts: ...
     @property
     def doubts(self) -> Doubts: ...
     @property
     def erasures(self) -> Erasures: ...
     @property
-    def vectors(self) -> Vectors: ...
+    def api_keys(self) -> ApiKeys: ...
     @property
-    def corpora(self) -> Mapping[str, Corpus]: ...
+    def replies(self) -> Replies: ...
 
 
 class Store(Protocol):

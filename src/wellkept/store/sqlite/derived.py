@@ -70,7 +70,7 @@ def _notes(connection: apsw.Connection) -> Iterator[Document]:
 
 
 def _facts(connection: apsw.Connection) -> Iterator[Document]:
-    for scope, *row in connection.execute(INDEXED):
+    for *row, scope in connection.execute(INDEXED):
         fact = read_fact(row)
         yield fact.key, scope, indexed_terms(fact)
 

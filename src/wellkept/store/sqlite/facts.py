@@ -34,13 +34,11 @@ _STATE = {state: number for number, state in enumerate(STATES)}
 _SEARCHED = ("active", "archived")
 
 _NAMES = "key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed"
-_SELECT = (
-    "SELECT f."
-    + _NAMES.replace(", ", ", f.")
-    + ", u.uses, u.last FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
-)
+SELECT_FACT = "SELECT f." + _NAMES.replace(", ", ", f.") + ", u.uses, u.last"
+FROM_FACTS = "FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
+_SELECT = f"{SELECT_FACT} {FROM_FACTS}"
 IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
-INDEXED = f"{_SELECT.replace('SELECT ', 'SELECT f.scope, ', 1)} WHERE f.state IN (0, 2) ORDER BY f.key"
+INDEXED = f"{SELECT_FACT}, f.scope {FROM_FACTS} WHERE f.state IN (0, 2) ORDER BY f.key"
 GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
 BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
 NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
@@ -70,7 +68,9 @@ CHANGES = f"""
 CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
 BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
 NEWEST = "SELECT max(number) FROM fact_changes WHERE scope = ?"
-NEWEST_AT = "SELECT max(number) FROM fact_changes WHERE scope = ? AND at <= ?"
+NEWEST_AT = (
+    "SELECT max(number) FROM fact_changes WHERE scope = ? AND at <= ? AND (NOT ? OR actor <> 'extract')"
+)
 TOUCHED = "SELECT DISTINCT fact FROM fact_changes WHERE scope = ? AND number > ?"
 ANCHOR = """
     INSERT INTO fact_anchors (scope, session, number) VALUES (?, ?, ?)
@@ -216,8 +216,8 @@ class Facts:
     def newest(self, scope: Scope) -> int:
         return self._db.execute(NEWEST, (scope_key(self._db, scope),)).get or 0
 
-    def newest_at(self, scope: Scope, at: int) -> int:
-        return self._db.execute(NEWEST_AT, (scope_key(self._db, scope), at)).get or 0
+    def newest_at(self, scope: Scope, at: int, *, explicit: bool = False) -> int:
+        return self._db.execute(NEWEST_AT, (scope_key(self._db, scope), at, explicit)).get or 0
 
     def as_of(self, scope: Scope, number: int) -> list[Fact]:
         touched = {key for (key,) in self._db.execute(TOUCHED, (scope_key(self._db, scope), number))}

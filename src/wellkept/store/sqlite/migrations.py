@@ -7,7 +7,7 @@ however many others there are.
 
 from __future__ import annotations
 
-from wellkept.store.sqlite import terms, vectors
+from wellkept.store.sqlite import apikeys, replies, terms, traces, vectors
 
 TRANSCRIPT = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -118,4 +118,7 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("summaries", SUMMARIES + terms.SCHEMA.format(name="summary")),
     ("vectors", vectors.SCHEMA),
     ("facts", FACTS + terms.SCHEMA.format(name="fact")),
+    ("traces", traces.SCHEMA),
+    ("api_keys", apikeys.SCHEMA),
+    ("replies", replies.SCHEMA),
 ]

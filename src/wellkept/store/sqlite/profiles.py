@@ -11,11 +11,12 @@ from wellkept.records import Document, Scope, utc
 from wellkept.store.sqlite.sessions import ensure_scope, scope_key
 
 _COLUMNS = "name, text, hash, version, at"
-CURRENT = f"SELECT {_COLUMNS}, max(version) FROM profiles WHERE scope = ? GROUP BY name"
+CURRENT = f"SELECT {_COLUMNS}, max(version) FROM profiles WHERE scope = ? AND at <= ? GROUP BY name"
 ALL = f"SELECT {_COLUMNS} FROM profiles WHERE scope = ? AND name = ? ORDER BY version DESC"
 ADD = """
     INSERT INTO profiles (scope, name, version, text, hash, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
+_EVER = 1 << 62
 
 
 class Profiles:
@@ -24,8 +25,8 @@ class Profiles:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
 
-    def current(self, scope: Scope) -> dict[str, Document]:
-        rows = self._db.execute(CURRENT, (scope_key(self._db, scope),))
+    def current(self, scope: Scope, at: int | None = None) -> dict[str, Document]:
+        rows = self._db.execute(CURRENT, (scope_key(self._db, scope), _EVER if at is None else at))
         return {row[0]: _document(row[:5]) for row in rows}
 
     def put(self, scope: Scope, document: Document, *, at: int) -> None:

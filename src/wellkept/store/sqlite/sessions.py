@@ -12,6 +12,7 @@ from wellkept.errors import Conflict
 from wellkept.records import Scope, SessionInfo, utc
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.traces import remove_traces
 
 FIND_SCOPE = "SELECT key FROM scopes WHERE namespace = ? AND user = ?"
 ADD_SCOPE = "INSERT INTO scopes (namespace, user) VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -108,6 +109,7 @@ class Sessions:
         removed = {"sessions": 0}
         if self.info(ref) is None:
             return removed
+        removed["traces"] = remove_traces(self._db, ref)
         for table, statement, values in (
             ("events", DELETE_EVENTS, (first, first | MAX_SEQ)),
             ("fact_sources", DELETE_SOURCES, (first, first | MAX_SEQ)),

@@ -43,7 +43,7 @@ CURRENT = f"""
     SELECT {_COLUMNS} FROM (
         SELECT *, max(version) OVER (PARTITION BY topic) AS newest,
             min(version) OVER (PARTITION BY topic) AS oldest
-        FROM summaries WHERE session = ?1 AND covers_to <= ?2
+        FROM summaries WHERE session = ?1 AND covers_to <= ?2 AND version <= ?3
     ) WHERE version = newest ORDER BY oldest, topic
 """
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
@@ -103,8 +103,9 @@ class Summaries:
         for key, text in after.items() - before.items():
             self._terms.add(ref.scope_key, key, index_tokens(text))
 
-    def current(self, ref: SessionRef, upto: int | None = None) -> list[Summary]:
-        rows = self._db.execute(CURRENT, (ref.key, MAX_SEQ if upto is None else upto))
+    def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
+        values = (ref.key, MAX_SEQ if upto is None else upto, MAX_SEQ if version is None else version)
+        rows = self._db.execute(CURRENT, values)
         return [_summary(ref, row) for row in rows]
 
     def versions(self, ref: SessionRef) -> list[Summary]:

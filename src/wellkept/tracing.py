@@ -1,0 +1,107 @@
+"""Writes traces beside the chat: taken in at once, written when there is time, and never in the way.
+
+Whoever asks for a context waits for no disk. What cannot be written (a queue that is full, a full disk) is lost,
+counted, and said in the log.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wellkept.errors import StoreError
+from wellkept.store.protocol import SessionRef, Store, Tables, Trace
+
+log = logging.getLogger("wellkept.traces")
+
+WAITING = 256  # traces in memory at most
+QUEUE_FULL = "more contexts were made than could be written"
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A trace on its way. ``make`` does what costs time; ``erasures`` is as it was before the context was read."""
+
+    ref: SessionRef
+    erasures: int
+    make: Callable[[], Trace]
+
+
+class Tracer:
+    """Keeps the traces of one memory.
+
+    Args:
+        keep: how many the store keeps of each session: 0 for none, -1 for all.
+        path: a file to append each trace to, as a line of JSON; None for no file.
+
+    Attributes:
+        losses: traces that were not written, by reason.
+    """
+
+    def __init__(self, store: Store, *, keep: int, path: str | None = None) -> None:
+        self.losses: Counter[str] = Counter()
+        self._store = store
+        self._keep = keep
+        self._path = Path(path) if path is not None else None
+        self._waiting: deque[_Waiting] = deque()
+        self._writing = threading.Lock()
+
+    @property
+    def on(self) -> bool:
+        """Whether traces are kept anywhere."""
+        return self._keep != 0 or self._path is not None
+
+    def erasures(self, ref: SessionRef) -> int:
+        """Read this before a context is built, and hand it to ``take``."""
+        return self._store.read(lambda tables: tables.traces.erasures(ref))
+
+    def take(self, ref: SessionRef, erasures: int, make: Callable[[], Trace]) -> None:
+        """Take in a trace, to be made and written later."""
+        if len(self._waiting) >= WAITING:
+            self._lose(1, QUEUE_FULL)
+        else:
+            self._waiting.append(_Waiting(ref, erasures, make))
+
+    def flush(self) -> None:
+        """Write what waits."""
+        with self._writing:
+            waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            if waiting:
+                self._write(waiting)
+
+    def _write(self, waiting: Sequence[_Waiting]) -> None:
+        made = [(each, each.make()) for each in waiting]
+        try:
+            kept = self._store.write(lambda tables: self._add(tables, made))
+        except StoreError as error:
+            self._lose(len(made), str(error))
+            return
+        if self._path is not None and kept:
+            self._append(self._path, kept)
+
+    def _add(self, tables: Tables, made: Sequence[tuple[_Waiting, Trace]]) -> list[Trace]:
+        """Those that show nothing that was erased meanwhile."""
+        kept = []
+        for each, trace in made:
+            if tables.traces.erasures(each.ref) == each.erasures:
+                kept.append(trace)
+                if self._keep:
+                    tables.traces.add(each.ref, trace, keep=self._keep)
+        return kept
+
+    def _append(self, path: Path, traces: Sequence[Trace]) -> None:
+        lines = [json.dumps(trace.to_dict(), ensure_ascii=False) + "\n" for trace in traces]
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(lines)
+        except OSError as error:
+            self._lose(len(traces), f"{path}: {error.strerror or error}")
+
+    def _lose(self, count: int, reason: str) -> None:
+        self.losses[reason] += count
+        log.warning("%d traces were lost: %s", count, reason)
