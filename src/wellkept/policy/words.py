@@ -23,7 +23,7 @@ from typing import NamedTuple
 from wellkept.policy import han
 
 TOKENS_VERSION = 1
-"""Raised when the same text gives other tokens than before: an index of another version must be rebuilt."""
+"""Raised when the same text gives other tokens than before; see ``tokens_version``."""
 
 JOINT = "ˑ"
 """Stands in a token for the separator between its parts. It is a letter to Unicode, and no word has it."""
@@ -81,6 +81,15 @@ def query_terms(text: str) -> list[Term]:
         else:
             terms[Term(_emoji(chunk))] = None
     return list(terms)[:MAX_TERMS]
+
+
+@cache
+def tokens_version() -> str:
+    """What an index must say to have been made with just these tokens; one that says otherwise must be rebuilt.
+
+    Releases of the stemmer differ in a few words, so its answers for some of those are part of it.
+    """
+    return f"{TOKENS_VERSION}:{' '.join(map(_stem, _STEMS_THAT_CHANGED))}"
 
 
 def simplify(text: str) -> str:
@@ -211,6 +220,7 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _SEPARATORS = re.compile(_SEPARATOR)
 _BORDER = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[0-9][a-zA-Z]|[a-zA-Z][0-9]")
 _PART = re.compile(r"[0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_STEMS_THAT_CHANGED = ("added", "evening", "emergency", "internal", "interfering", "dermatologist")
 _MAX_PARTS = 6  # a hash or an id is one thing, not forty
 _ACRONYM = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _CONTRACTION = re.compile(r"'s\b|'(t|re|ve|ll|d|m)\b", re.IGNORECASE)
