@@ -63,8 +63,17 @@ def _class(sync: type, face: type) -> str:
         lines.append(f"    async def __aenter__(self) -> {face.__name__}: ...")
         lines.append("    async def __aexit__(self, *_: object) -> None: ...")
         lines.append("    async def run(self, work: Callable[[Memory], T]) -> T: ...")
-    lines += [_member(name, member) for name, member in vars(sync).items() if not name.startswith("_")]
+    lines += [_member(name, member) for name, member in _members(sync).items() if not name.startswith("_")]
     return "\n".join(lines if len(lines) > 1 else [*lines, "    ..."]) + "\n"
+
+
+def _members(sync: type) -> dict[str, object]:
+    """The names of a class, and of its bases that have no async face of their own."""
+    found: dict[str, object] = {}
+    for base in reversed(sync.__mro__):
+        if base is sync or (base is not object and base not in aio.FACES):
+            found.update(vars(base))
+    return found
 
 
 def _member(name: str, member: object) -> str:

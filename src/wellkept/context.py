@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
+from wellkept.facts.show import FactTiers, Past, fact_tiers
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     MESSAGE_TOKENS,
@@ -60,7 +61,9 @@ class Context(Record):
         events: the window, oldest first, made valid for both providers.
         tokens: what system text and messages take, never above the budget.
         parts: tokens by tier.
-        changes: what background work changed since the last context.
+        changes: what background work changed in the user's facts since the last context of this session handle, to be shown
+            to the user; nothing waits for it.
+        change: number of the newest change of the facts that it knows of.
         trace: each candidate with its tokens, kept or dropped and why.
         trace_id: id of the stored trace, where one is kept.
         seq, version: the newest event and the newest summary version that it knows.
@@ -72,6 +75,7 @@ class Context(Record):
     tokens: int
     parts: Mapping[str, int]
     changes: tuple[str, ...] = ()
+    change: int = 0
     trace: tuple[Candidate, ...] = field(default=(), repr=False)
     trace_id: str | None = None
     seq: int = 0
@@ -121,14 +125,18 @@ class _Tiers:
     sections: list[Section]
     uncovered: list[Event]
     total: int
+    facts: FactTiers
     seq: int
     version: int
 
 
 def build(
-    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, then: Moment = NOW
-) -> Context:
+    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, then: Moment = NOW,
+    seen: int | None = None,
+) -> Context:  # fmt: skip
     """The context of a session now, or as it was ``then``.
+
+    ``seen``: number of the last change of the facts that the caller knows of.
 
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
     BudgetExceeded when the newest user message does not fit.
@@ -137,7 +145,7 @@ def build(
     if not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then))
+    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then, seen))
     recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
     try:
         return _assemble(core, tiers, room, recalled)
@@ -165,13 +173,14 @@ def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment)
     return recall(core, scope, search)
 
 
-def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment) -> _Tiers:
+def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment, seen: int | None) -> _Tiers:
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
     summaries = tables.summaries.current(ref, then.seq, then.version)
     covered = max((summary.covers_to for summary in summaries), default=0)
-    sections = [_profile(core, tables, ref, then), _summary(core, summaries)]
+    facts = _facts(core, tables, info, ref, room, then, seen, summaries)
+    sections = [_profile(core, tables, ref, then), facts.stable, _summary(core, summaries), facts.news]
     later = 0
     if then.seq is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=then.seq))
@@ -182,9 +191,24 @@ def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment) 
         sections,
         uncovered,
         info.tokens - later,
+        facts,
         seq=uncovered[-1].seq if uncovered else covered,
         version=max((summary.version for summary in summaries), default=0),
     )
+
+
+def _facts(
+    core: Core, tables: Tables, info: SessionInfo, ref: SessionRef, room: int, then: Moment, seen: int | None,
+    summaries: Sequence[Summary],
+) -> FactTiers:  # fmt: skip
+    """The facts now, or as contexts of that moment showed them."""
+    at = then.at
+    if at is None and then.seq is not None:
+        event = tables.events.get(ref, then.seq)
+        at = event.ts if event else None
+    anchored = max([info.created_at, *(summary.at for summary in summaries)])
+    past = Past(at, anchored) if at is not None else None
+    return fact_tiers(core, tables, ref, room, seen, past)
 
 
 def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]:
@@ -239,6 +263,8 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) 
         events=tuple(shown),
         tokens=system.tokens + tokens,
         parts=parts,
+        changes=tiers.facts.changes,
+        change=tiers.facts.newest,
         trace=(*system.candidates, *seen),
         seq=tiers.seq,
         version=tiers.version,

@@ -14,7 +14,7 @@ from wellkept.policy.terms import event_terms
 from wellkept.policy.words import index_tokens, tokens_version
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
-from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, indexed_terms, read_fact
+from wellkept.store.sqlite.facts import INDEXED, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
@@ -28,7 +28,6 @@ NOTES = """
     ) WHERE version = newest
     UNION ALL SELECT l.key, 1, s.scope, l.text FROM ledger l JOIN sessions s ON s.key = l.session ORDER BY 1, 2
 """
-FACTS = f"{SELECT_FACT}, f.scope {FROM_FACTS} ORDER BY f.key"
 POSTINGS = "SELECT doc, sum(term_sum(term)) FROM {name}_postings GROUP BY doc ORDER BY doc"
 CLEAR_INDEX = "INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
 # Events and facts keep the number of their terms, which ranking needs.
@@ -77,8 +76,8 @@ def _notes(connection: apsw.Connection) -> Iterator[Document]:
 
 
 def _facts(connection: apsw.Connection) -> Iterator[Document]:
-    for *row, scope in connection.execute(FACTS):
-        fact = read_fact(tuple(row))
+    for *row, scope in connection.execute(INDEXED):
+        fact = read_fact(row)
         yield fact.key, scope, indexed_terms(fact)
 
 
