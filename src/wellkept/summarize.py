@@ -26,7 +26,7 @@ from wellkept.policy.compress import (
     source_line,
     topics_of,
 )
-from wellkept.policy.digest import Entry, digest, sentences
+from wellkept.policy.digest import Entry, Sentence, digest, sentences
 from wellkept.policy.keydata import KeyDatum, extract, missing
 from wellkept.policy.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
@@ -182,7 +182,9 @@ def _model_notes(
     free = topic == DEFAULT_TOPIC
     summary = _asked(run, source, *request(entries, keys, named, topics if free else None))
     lost = missing(keys, summary)
-    found = topics_of(summary) if free else {topic: summary}
+    found = topics_of(summary)
+    if not free:
+        found = {topic: "\n".join(found.values())}
     first = next(iter(found))
     if lost:
         outcome["repaired"] = len(lost)
@@ -239,22 +241,21 @@ def _merged(
 
 def _ledger(dropped: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
     """A line for each datum that had no room, with the sentence that it stood in."""
+    places: dict[tuple[str, str], tuple[int, str]] = {}
+    for source in sources if dropped else ():
+        for sentence in sentences(source.text):
+            for key in sentence.data:
+                places.setdefault((key.kind, key.value), (source.seq, _quoted(source, sentence)))
     lines = {}
     for datum in dropped:
-        seq, sentence = _place(datum, sources)
-        lines[datum.kind, datum.value] = LedgerLine(
-            seq=seq, kind=datum.kind, value=datum.value, text=sentence
-        )
+        seq, text = places.get((datum.kind, datum.value), (sources[-1].seq, datum.text))
+        lines[datum.kind, datum.value] = LedgerLine(seq=seq, kind=datum.kind, value=datum.value, text=text)
     return list(lines.values())
 
 
-def _place(datum: KeyDatum, sources: Sequence[Entry]) -> tuple[int, str]:
-    for source in sources:
-        for sentence in sentences(source.text):
-            if any((key.kind, key.value) == (datum.kind, datum.value) for key in sentence.data):
-                said = f"{source.speaker}: {sentence.text}" if source.speaker else sentence.text
-                return source.seq, f"[{source.date}] {said}" if source.date else said
-    return sources[-1].seq, datum.text
+def _quoted(source: Entry, sentence: Sentence) -> str:
+    said = f"{source.speaker}: {sentence.text}" if source.speaker else sentence.text
+    return f"[{source.date}] {said}" if source.date else said
 
 
 def _store(
