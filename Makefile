@@ -7,6 +7,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+# What the tests and the type checker want to see beside what is required.
+EXTRAS ?= anthropic,openai,tokens,vectors
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(notdir $(PYTHON))
 
@@ -35,12 +37,12 @@ bench: $(READY)
 
 install: $(READY)
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "wellkept needs Python 3.10 or newer. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	@echo "Installing into $(VENV) (once) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install -qq --upgrade pip
-	@$(BIN)/python -m pip install -qq --editable . --group dev
+	@$(BIN)/python -m pip install -qq --editable ".[$(EXTRAS)]" --group dev
 	@touch $@
 
 clean:

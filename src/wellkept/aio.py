@@ -15,14 +15,17 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
+from wellkept.apikeys import KeyRing
 from wellkept.jobs import JobList
 from wellkept.memory import Memory, MemoryReader, UserMemory, UserReader
 from wellkept.profile import Profile, ProfileReader
+from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader
 from wellkept.trace import TraceList
 
+T = TypeVar("T")
 THREADS = 8
 
 
@@ -81,6 +84,14 @@ class AsyncTraceList(Proxy):
     """``TraceList`` for asyncio."""
 
 
+class AsyncKeyRing(Proxy):
+    """``KeyRing`` for asyncio."""
+
+
+class AsyncReplyLog(Proxy):
+    """``ReplyLog`` for asyncio."""
+
+
 class AsyncMemoryReader(Proxy):
     """``MemoryReader`` for asyncio."""
 
@@ -100,6 +111,10 @@ class AsyncMemory(Proxy):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    async def run(self, work: Callable[[Memory], T]) -> T:
+        """``work`` on the ``Memory`` behind this face, in one hop: for several operations in a row."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, self._target)
+
     async def close(self) -> None:
         """See ``Memory.close``."""
         await _call(self._target.close, self._pool)
@@ -115,13 +130,16 @@ FACES: dict[type, type[Proxy]] = {
     ProfileReader: AsyncProfileReader,
     JobList: AsyncJobList,
     TraceList: AsyncTraceList,
+    KeyRing: AsyncKeyRing,
+    ReplyLog: AsyncReplyLog,
     MemoryReader: AsyncMemoryReader,
 }
 
 # Made without touching the store, so that making them needs no thread and no await.
 HANDLES = {
     kind.__name__
-    for kind in (UserMemory, UserReader, Profile, ProfileReader, JobList, TraceList, MemoryReader)
+    for kind in FACES
+    if kind not in (Session, SessionReader)
 }
 
 

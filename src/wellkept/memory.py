@@ -7,17 +7,19 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any
 
+from wellkept.apikeys import KeyRing
 from wellkept.core import Core, system_clock
 from wellkept.embedding import EMBED, embed, remake
-from wellkept.errors import InvalidInput, NotFound, Unsupported
+from wellkept.errors import NotFound, Unsupported
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.checks import check_limit, check_text, plain_metadata
+from wellkept.policy.checks import check_limit, check_name, check_text, plain_metadata
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Policy, Scope, SessionInfo
+from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader
 from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
@@ -25,7 +27,6 @@ from wellkept.summarize import SUMMARIZE, summarize
 from wellkept.trace import TraceList
 from wellkept.tracing import Tracer
 
-MAX_NAME = 512
 HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize, EMBED: embed}
 
 
@@ -117,6 +118,16 @@ class Memory:
         return self._core.store.read(lambda tables: tables.jobs.spend(namespace, since=since))
 
     @property
+    def keys(self) -> KeyRing:
+        """Who may use this memory over the network."""
+        return KeyRing(self._core)
+
+    @property
+    def replies(self) -> ReplyLog:
+        """Answers kept for requests that may come twice."""
+        return ReplyLog(self._core)
+
+    @property
     def policy(self) -> Policy:
         """How this memory behaves."""
         return self._core.policy
@@ -143,7 +154,7 @@ class Memory:
         """
         scope = _scope(namespace, user)
         if session_id is not None:
-            _check_name("session_id", session_id)
+            check_name("session_id", session_id)
             found = self._core.store.read(lambda tables: tables.sessions.find(scope, session_id))
             if found is not None:
                 return Session(self._core, found)
@@ -152,7 +163,7 @@ class Memory:
                     f"No session {session_id!r} for this user. Leave session_id out to start a new one."
                 )
         if prefix:
-            _check_name("prefix", prefix)
+            check_name("prefix", prefix)
         check_text("title", title)
         id = session_id or new_id(prefix)
         kept, at = plain_metadata(metadata), self._core.now()
@@ -310,7 +321,7 @@ class MemoryReader:
 
 
 def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
-    _check_name("session_id", session_id)
+    check_name("session_id", session_id)
     found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
     if found is None:
         raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
@@ -329,13 +340,6 @@ def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -
 
 
 def _scope(namespace: str, user: str) -> Scope:
-    _check_name("namespace", namespace)
-    _check_name("user", user)
+    check_name("namespace", namespace)
+    check_name("user", user)
     return Scope(namespace, user)
-
-
-def _check_name(what: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
-        raise InvalidInput(f"The {what} is {value!r:.80}; it must be text of 1 to {MAX_NAME} characters.")
-    if any(not character.isprintable() for character in value):
-        raise InvalidInput(f"The {what} {value!r:.80} holds control characters or broken text.")

@@ -178,7 +178,9 @@ def _window(search: Search, zone: str) -> Window | None:
 
 # ── the index of a scope ─────────────────────────────────────────────────────────────────────────────────────
 
-_KIND_BITS = 61
+_KIND_BITS = 72  # beyond any store's own keys
+# Only messages have neighbours: the keys of other documents are spread out.
+_SPREAD = {"event": 0, "fact": 2, "summary": 2}
 
 
 class ScopeIndex:
@@ -199,7 +201,7 @@ class ScopeIndex:
         merged: dict[Term, dict[int, int]] = {term: {} for term in terms}
         for place, corpus in enumerate(self._corpora):
             for term, found in corpus.postings(self.scope, terms).items():
-                merged[term].update({place << _KIND_BITS | key: count for key, count in found.items()})
+                merged[term].update({_key(place, corpus, key): count for key, count in found.items()})
         allowed = self.docs({key for found in merged.values() for key in found})
         return {term: {key: found[key] for key in found if key in allowed} for term, found in merged.items()}
 
@@ -215,39 +217,47 @@ class ScopeIndex:
         """See ``policy.corpus.Index``."""
         unknown = [key for key in keys if key not in self._known]
         self._known.update(dict.fromkeys(unknown))
-        for base, corpus, its in self._parted(unknown):
+        for place, corpus, its in self._parted(unknown):
             for key, doc in corpus.docs(self.scope, its, self._narrow).items():
-                self._known[base | key] = doc
+                self._known[_key(place, corpus, key)] = doc
         return {key: known for key in keys if (known := self._known[key]) is not None}
 
     def texts(self, keys: Collection[int]) -> dict[int, str]:
         """See ``policy.corpus.Index``."""
         return {
-            base | key: text
-            for base, corpus, its in self._parted(keys)
+            _key(place, corpus, key): text
+            for place, corpus, its in self._parted(keys)
             for key, text in corpus.texts(self.scope, its).items()
         }
 
     def hits(self, keys: Collection[int]) -> dict[int, tuple[str, Hit]]:
         """The kind of each document and what results show of it."""
         return {
-            base | key: (corpus.kind, hit)
-            for base, corpus, its in self._parted(keys)
+            _key(place, corpus, key): (corpus.kind, hit)
+            for place, corpus, its in self._parted(keys)
             for key, hit in corpus.hits(self.scope, its).items()
         }
 
     def key(self, kind: str, key: int) -> int:
         """The key here of a document of a corpus."""
-        place = next(place for place, corpus in enumerate(self._corpora) if corpus.kind == kind)
-        return place << _KIND_BITS | key
+        return next(_key(place, corpus, key) for place, corpus in enumerate(self._corpora) if corpus.kind == kind)
 
     def _parted(self, keys: Iterable[int]) -> list[tuple[int, Corpus, list[int]]]:
+        """``keys`` by their corpus, as the store knows them; those between two documents are left out."""
         mask = (1 << _KIND_BITS) - 1
         parted: dict[int, list[int]] = {}
         for key in keys:
-            if key >= 0 and key >> _KIND_BITS < len(self._corpora):
-                parted.setdefault(key >> _KIND_BITS, []).append(key & mask)
-        return [(place << _KIND_BITS, self._corpora[place], its) for place, its in parted.items()]
+            place = key >> _KIND_BITS
+            if 0 <= place < len(self._corpora):
+                spread = _SPREAD[self._corpora[place].kind]
+                if (key & mask) >> spread << spread == key & mask:
+                    parted.setdefault(place, []).append((key & mask) >> spread)
+        return [(place, self._corpora[place], its) for place, its in parted.items()]
+
+
+def _key(place: int, corpus: Corpus, key: int) -> int:
+    """The key that ranking sees: its corpus in the upper bits."""
+    return place << _KIND_BITS | key << _SPREAD[corpus.kind]
 
 
 def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> list[Result]:

@@ -340,10 +340,11 @@ class Session(SessionReader):
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))
         events = list(tables.events.walk(self._ref))
-        tables.events.remove(
-            self._ref, events, [event_terms(event.content, event.speaker) for event in events]
-        )
-        return {**tables.sessions.delete(self._ref), "events": len(events)}
+        tables.events.remove(self._ref, events, [event_terms(event.content, event.speaker) for event in events])
+        ledger = len(tables.summaries.ledger(self._ref))
+        summaries = tables.summaries.drop(self._ref, 1)
+        removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
+        return {**tables.sessions.delete(self._ref), **removed}
 
 
 # ── making an event ready

@@ -14,7 +14,7 @@ from wellkept_flash.shape import FINAL, RESULT, TOOL, USER
 LIMIT = 153600
 KEPT_TOOL_TURNS = 1
 SUMMARY_MARK = "[Summary of the earlier conversation]"
-SUMMARY_CHARS = 2000
+SUMMARY_CHARS = 1200
 _QUOTE_CHARS = 160
 _CLIP_CHARS = 1024
 _THINKING = ("reasoning_content", "reasoning", "thinking", "redacted_thinking")
@@ -69,7 +69,7 @@ class Plan:
         self._last = None
         self._start = 0  # the first record that does not fold
         self._clip_from = self._drop_tools_until = -1
-        self._summary = []
+        self._summary = ""
         self.kept = self.dropped = self.clipped = self.folded = 0
         size = self._survey(kept_tool_turns)
         if size > limit:
@@ -80,7 +80,7 @@ class Plan:
     def records(self):
         """Yield (type, format, Line or bytes) of what is kept."""
         if self._summary:
-            content = SUMMARY_MARK + "\n" + "\n".join(self._summary)
+            content = SUMMARY_MARK + "\n" + self._summary
             yield (
                 USER,
                 self._session.format,
@@ -137,7 +137,7 @@ class Plan:
 
         The last turn never folds. Half the limit is the target, so that not every turn has to compact again.
         """
-        quotes = _Quotes()
+        quotes = _Quotes(min(SUMMARY_CHARS, target // 3))
         for turn in self._turns():
             if size <= target or turn.start == self._last.start:
                 break
@@ -149,8 +149,11 @@ class Plan:
                 break
             if line.type in (USER, FINAL):
                 quotes.take(line.type, self._session.text(line))
-        self._summary = quotes.lines()
-        return size + len("\n".join(self._summary).encode()) if self._summary else size
+        self._summary = quotes.text
+        return size + self._summary_size()
+
+    def _summary_size(self):
+        return len(self._summary.encode()) + 200 if self._summary else 0
 
     def _clip(self, limit):
         """Clip tool records and answers; if that is not enough, leave out the oldest tool rounds that
@@ -161,7 +164,7 @@ class Plan:
             clipped = self._clipped(number, line)
             sizes.append((number, line.type, line.length if clipped is None else len(clipped) + 1))
         self.dropped = 0
-        room = limit - len("\n".join(self._summary).encode()) - 100
+        room = limit - self._summary_size()
         total = sum([size for _, _, size in sizes])
         for number, kind, size in sizes:
             if total <= room:
@@ -182,36 +185,32 @@ class Plan:
 
 
 class _Quotes:
-    """The lines of the summary: one for a turn, the newest whole, as many as fit."""
+    """The text of the summary: a line for a turn, as many of the newest as fit.
 
-    def __init__(self):
-        self._lines = []
-        self._chars = 0
+    It is one string, because many small ones would leave a small heap in pieces.
+    """
+
+    def __init__(self, limit):
+        self.text = ""
+        self._limit = limit
 
     def take(self, kind, source):
         """Add the text of a user or final record."""
         words = _words(json.loads(text.decode(source)))
+        quote = text.cut_chars(_one_line(words[: 4 * _QUOTE_CHARS]), _QUOTE_CHARS)
         if words.startswith(SUMMARY_MARK):
-            for line in words.split("\n")[1:]:
-                self._add(line)
+            self._add(words[len(SUMMARY_MARK) + 1 :])
         elif kind == USER:
-            self._add("- " + text.cut_chars(_one_line(words), _QUOTE_CHARS))
-        elif words:
-            answer = " → " + text.cut_chars(_one_line(words), _QUOTE_CHARS)
-            if self._lines and " → " not in self._lines[-1]:
-                answer = self._lines.pop() + answer
-                self._chars -= len(answer)
-            self._add(answer)
+            self._add("- " + quote)
+        elif quote and " → " not in self.text[self.text.rfind("\n") + 1 :]:
+            self._add(" → " + quote, "")
+        elif quote:
+            self._add("- → " + quote)
 
-    def lines(self):
-        """The lines, oldest first."""
-        return self._lines
-
-    def _add(self, line):
-        self._lines.append(line)
-        self._chars += len(line) + 1
-        while self._chars > SUMMARY_CHARS and len(self._lines) > 1:
-            self._chars -= len(self._lines.pop(0)) + 1
+    def _add(self, line, separator="\n"):
+        self.text = self.text + separator + line if self.text else line
+        while len(self.text) > self._limit and "\n" in self.text:
+            self.text = self.text[self.text.find("\n") + 1 :]
 
 
 def _one_line(words):

@@ -136,6 +136,7 @@ class Writer:
     def __init__(self, disk, path, mode, sync):
         self._disk = disk
         self._sync = sync
+        self._file = None
         self._file = self._try(disk._open, path, mode)
 
     def write(self, data):
@@ -153,6 +154,8 @@ class Writer:
         try:
             return call(*args)
         except OSError as error:
+            if self._file:
+                self._file.close()
             if error.errno != _NO_SPACE:
                 raise
             raise StorageFull(

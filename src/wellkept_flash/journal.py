@@ -20,10 +20,12 @@ _CLAIM_SIZE = 16
 class Line:
     """One line: its place, checksum, record type and format, and its state (GOOD, HEALED or DAMAGED).
 
-    A HEALED line lost its newline; its text is whole. ``claimed`` is False for a line without a claim.
+    A HEALED line lost its newline; its text is whole. ``size`` is the length of the text, ``length`` that
+    of the whole stretch. ``claimed`` is False for a line without a claim.
     """
 
-    def __init__(self, offset, length, crc, kind, state=GOOD, claimed=True):
+    def __init__(self, offset, length, crc, kind, state=GOOD, claimed=True, size=-1):
+        self.size = length - 1 if size < 0 else size
         self.offset = offset
         self.length = length
         self.crc = crc
@@ -49,6 +51,10 @@ class Table:
 
     def _block(self, first, count):
         return self._disk.read(self._path, self._start + first * self._stride, count * self._stride)
+
+    def expect(self, number):
+        """Say that the next entry looked for is probably this one."""
+        self._hint = number
 
     def find(self, needle, at):
         """Number of an entry that has the bytes ``needle`` at its offset ``at``, -1 when there is none."""
@@ -136,8 +142,7 @@ class Journal:
 
     def text(self, line):
         """The bytes of ``line`` without its newline."""
-        data = self.disk.read(self._source(), line.offset, line.length)
-        return data if line.state == HEALED and _is_end(data[-1:]) else data[:-1]
+        return self.read(line.offset, line.size)
 
     def size(self):
         """Bytes of the data file, -1 when there is none."""
@@ -232,7 +237,7 @@ class Journal:
         if healed:
             return healed
         kind = None
-        if raw.whole and claims.find(struct.pack("<II", raw.offset, raw.length), 0) < 0:
+        if raw.whole and not self._claims_place(claims, struct.pack("<II", raw.offset, raw.length)):
             kind = self._kind(raw.shape, raw.offset, raw.length)
         if kind:
             return Line(raw.offset, raw.length, raw.crc, kind, GOOD, False)
@@ -246,6 +251,12 @@ class Journal:
         entry = claims.entry(number)
         return tuple(entry[12:14]) if _check(entry) else None
 
+    def _claims_place(self, claims, place):
+        """True when a sound claim begins with the bytes ``place``: then the content there must be the
+        claimed one."""
+        number = claims.find(place, 0)
+        return number >= 0 and _check(claims.entry(number))
+
     def _heal(self, raw, claims):
         """The Line at the beginning of ``raw`` that lost its newline, None when that is not what happened."""
         if raw.value_end < 0 or raw.whole:
@@ -257,9 +268,11 @@ class Journal:
         kind = self._vouch(claims, length, crc)
         claimed = kind is not None
         followed = not after or after[junk : junk + 2] in (b"[{", b'{"')
-        if not claimed and followed and claims.find(struct.pack("<I", raw.offset), 0) < 0:
+        if not claimed and followed and not self._claims_place(claims, struct.pack("<I", raw.offset)):
             kind = self._kind(raw.shape, raw.offset, length)
-        return Line(raw.offset, raw.value_end + junk, crc, kind, HEALED, claimed) if kind else None
+        if not kind:
+            return None
+        return Line(raw.offset, raw.value_end + junk, crc, kind, HEALED, claimed, raw.value_end)
 
     def _damage_ends(self, raw, claims):
         """Where the damage ends: with the line, or before a line inside it that a claim still vouches for."""
@@ -398,7 +411,3 @@ def _pack(offset, length, crc, kind, style):
 
 def _check(entry):
     return len(entry) == _CLAIM_SIZE and struct.unpack("<H", entry[14:])[0] == crc32(entry[:14]) & 0xFFFF
-
-
-def _is_end(byte):
-    return byte in (b"}", b"]")

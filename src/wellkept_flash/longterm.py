@@ -136,7 +136,7 @@ class LongTerm:
 
     # ── writing ──
 
-    def store(self, content, tags="", keywords="", source="manual", memory_id="", replaces=False):
+    def store(self, content, tags="", keywords="", source="manual", memory_id="", replaces=False, times=None):
         """Keep a memory.
 
         Args:
@@ -147,6 +147,7 @@ class LongTerm:
             memory_id: an id of the caller's own; one that is in use is updated.
             replaces: the memory corrects an older one. The one it is about is replaced, if that is beyond
             doubt.
+            times: (created, changed, uses) of a memory that comes from elsewhere; seconds since 1970.
 
         Returns:
             Stored. One that says no more than a live item is not written; one that says more takes its place.
@@ -155,6 +156,8 @@ class LongTerm:
             InvalidInput: there is no content.
         """
         item = Item(memory_id or self._new_id(), content, tags, keywords, source, self.clock())
+        if times:
+            item.created_at, item.updated_at, item.access_count = times
         if not item.content:
             raise InvalidInput("content is required: give the fact to remember as a short sentence")
         if item.id in self._live:

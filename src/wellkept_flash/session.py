@@ -175,6 +175,33 @@ class Session(journal.Journal):
             found.append("damaged records were set aside in " + self.damaged)
         return found
 
+    def lift_block(self):
+        """Free a session that the firmware blocked; the next completed turn compacts it."""
+        self.disk.remove(self.blocked)
+
+    def entries(self):
+        """Yield a Line for each entry of the index as it stands there, believed or not."""
+        table = journal.Table(self.disk, self.index, 8, _ENTRY_SIZE)
+        for number in range(table.count):
+            offset, length, kind, style = struct.unpack("<IIBB", table.entry(number))
+            yield journal.Line(offset, length, 0, (kind, style))
+
+    def index_problem(self):
+        """Why the firmware would refuse the pair of data file and index; empty when it would not."""
+        size, data = self.disk.size(self.index), self.disk.size(self.path)
+        if size < 8 or self.disk.read(self.index, 0, 8) != _HEADER:
+            return "the index has no valid header"
+        if (size - 8) % _ENTRY_SIZE:
+            return "the index ends inside an entry"
+        if size == 8 and data:
+            return "the index is empty and the data file is not"
+        for line in self.entries():
+            if not USER <= line.type <= RESULT or line.format > ANTHROPIC:
+                return f"an entry has type {line.type} and format {line.format}"
+            if not line.length or line.offset + line.length > data:
+                return "an entry points past the end of the data"
+        return ""
+
     def files(self):
         files = [self.blocked, self.index + ".tmp", self.index]
         files.extend(super().files())
@@ -201,6 +228,7 @@ class Session(journal.Journal):
         claims = self._claims()
         first = max(0, count - last) if last else 0
         offset = 0
+        claims.expect(claims.count - count + first)
         if last and count and not self._ends_right(count):
             return
         for number in range(first, count):
@@ -226,8 +254,7 @@ class Session(journal.Journal):
         """The line that an index entry names, None when data, claim or shape say otherwise."""
         if not USER <= kind <= RESULT or style > RESPONSES or length < 2 or offset + length > self.size():
             return None
-        number = claims.find(struct.pack("<II", offset, length), 0)
-        if number >= 0:
+        if self._claims_place(claims, struct.pack("<II", offset, length)):
             crc = self._crc(offset, length)
             if self._vouch(claims, length, crc) != (kind, style):
                 return None
@@ -265,6 +292,16 @@ class Session(journal.Journal):
         if USER <= kind <= RESULT and style <= RESPONSES and value.type in (kind, 0):
             return kind, style
         return (value.type, value.format or self.format) if value.type else None
+
+    def _damage_ends(self, raw, claims):
+        """Also before a record that the index names: the firmware writes on behind a torn one."""
+        end = super()._damage_ends(raw, claims)
+        for line in self.entries():
+            if raw.offset < line.offset < end and self._believe(
+                line.offset, line.length, line.type, line.format, claims
+            ):
+                return line.offset
+        return end
 
     def _begin(self):
         super()._begin()

@@ -2,7 +2,15 @@
 style."""
 
 MAX_CUT = 4096
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = (  # the backslash first: the others bring new ones
+    ("\\", "\\\\"),
+    ('"', '\\"'),
+    ("\b", "\\b"),
+    ("\f", "\\f"),
+    ("\n", "\\n"),
+    ("\r", "\\r"),
+    ("\t", "\\t"),
+)
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
 _LEADING_ZERO = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09")
 _MAX_DEPTH = 64
@@ -13,7 +21,7 @@ def clean(data):
     byte."""
     if isinstance(data, str):
         data = _encode(data)
-    return data if _is_clean(data) else b"".join([data[at : at + size] for at, size in _characters(data)])
+    return data if _is_clean(data) else _taken(data, len(data), len(data))
 
 
 def decode(data):
@@ -27,19 +35,8 @@ def cut(data, limit=MAX_CUT):
     A character that would exceed the bytes is skipped; a shorter one after it may still fit, as in the
     firmware.
     """
-    data = clean(data)
-    if len(data) <= min(limit, MAX_CUT):
-        return data
-    room = min(limit, MAX_CUT) * 4
-    pieces = []
-    for at, size in _characters(data):
-        if size <= room and limit:
-            pieces.append(data[at : at + size])
-            room -= size
-            limit -= 1
-        if not limit:
-            break
-    return b"".join(pieces)
+    data = clean(data) if limit else b""
+    return data if len(data) <= min(limit, MAX_CUT) else _taken(data, limit, min(limit, MAX_CUT) * 4)
 
 
 def cut_bytes(data, limit):
@@ -65,8 +62,12 @@ def fnv1a(data):
 
 def quote(text):
     """The str ``text`` as a JSON string: escapes as the firmware writes them, everything else literal."""
-    if text and (min(text) < " " or '"' in text or "\\" in text):
-        text = "".join([_escape(char) for char in text])
+    for char, escape in _ESCAPES:
+        if char in text:
+            text = text.replace(char, escape)
+    if text and min(text) < " ":
+        for code in range(32):
+            text = text.replace(chr(code), f"\\u{code:04x}")
     return '"' + text + '"'
 
 
@@ -133,6 +134,26 @@ def _is_clean(data):
     return sum([size for _, size in _characters(data)]) == len(data)
 
 
+def _taken(data, limit, room):
+    """The first ``limit`` characters of ``data`` without those that do not fit into the ``room`` that is
+    left."""
+    pieces = []
+    start = end = 0
+    for at, size in _characters(data):
+        if size > room:
+            continue
+        if at != end:
+            pieces.append(data[start:end])
+            start = at
+        end = at + size
+        room -= size
+        limit -= 1
+        if not limit:
+            break
+    pieces.append(data[start:end])
+    return b"".join(pieces)
+
+
 def _characters(data):
     """(offset, size) of each valid character of ``data``."""
     at = 0
@@ -155,10 +176,6 @@ def _size(data, at, end):
     low = 0xA0 if lead == 0xE0 else 0x90 if lead == 0xF0 else 0x80
     high = 0x9F if lead == 0xED else 0x8F if lead == 0xF4 else 0xBF
     return size if low <= second <= high else 0
-
-
-def _escape(char):
-    return _ESCAPES.get(char) or (char if char >= " " else f"\\u{ord(char):04x}")
 
 
 def _number(value):

@@ -1,6 +1,8 @@
 """What is derived of long-term memory: the firmware's index, ``MEMORY.md`` for people, the uses in the
 digest."""
 
+import json
+
 from wellkept_flash import text
 from wellkept_flash.files import CHUNK
 from wellkept_flash.items import terms
@@ -34,6 +36,35 @@ def write_index(memory, next_label):
         ("last_compact_digest_size", counted_size(memory.disk, memory.digest)),
     ]
     memory.disk.write(memory.folder + "/memory_index.json", text.clean(text.dumps(index)))
+
+
+def index_labels(disk, path):
+    """The labels in an index file, none when there is no file; None when the firmware could not read it."""
+    if disk.size(path) < 0:
+        return []
+    try:
+        index = json.loads(text.decode(disk.read(path)))
+        return [summary["label"] for summary in index["summaries"]]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def stored_twice(memory):
+    """Ids that the digest says were stored anew while they stood: without a clock the firmware repeats
+    ids."""
+    standing = []
+    found = []
+    for _, line in _lines(memory.disk, memory.digest, 0):
+        parts = text.decode(line).split("\t")
+        if len(parts) < 3:
+            continue
+        if parts[1] == "store" and parts[2] in standing:
+            found.append(parts[2])
+        elif parts[1] == "store":
+            standing.append(parts[2])
+        elif parts[1] in ("forget", "evict") and parts[2] in standing:
+            standing.remove(parts[2])
+    return found
 
 
 def write_markdown(memory):

@@ -88,35 +88,35 @@ class Workload:
     def run(self):
         for number in range(12):
             session = Session(self._disk, self._root + "/sessions", "s")
-            session.user("u%02d 你好" % number)
-            self.said.append((len(self._log), "u%02d" % number))
+            session.user(f"u{number:02d} 你好")
+            self.said.append((len(self._log), f"u{number:02d}"))
             if number % 3 == 0:
                 call = {
-                    "id": "c%d" % number,
+                    "id": f"c{number}",
                     "type": "function",
                     "function": {"name": "f", "arguments": "{}"},
                 }
                 result = {
                     "role": "tool",
-                    "tool_call_id": "c%d" % number,
+                    "tool_call_id": f"c{number}",
                     "content": "x" * 250,
                     "is_error": False,
                 }
                 session.tool_round({"role": "assistant", "content": None, "tool_calls": [call]}, [result])
-            session.final(text="f%02d ok" % number)
-            self.said.append((len(self._log), "f%02d" % number))
+            session.final(text=f"f{number:02d} ok")
+            self.said.append((len(self._log), f"f{number:02d}"))
             if session.size() > LIMIT:
                 compact.compact(session, LIMIT)
         self._memories()
         for number in range(3):
-            Profile(self._disk, self._root + "/memory").write("soul", "soul %d " % number * 20)
-            self.profile.append((len(self._log), "soul %d " % number * 20))
+            Profile(self._disk, self._root + "/memory").write("soul", f"soul {number} " * 20)
+            self.profile.append((len(self._log), f"soul {number} " * 20))
 
     def _memories(self):
         self._disk.make(self._root + "/memory")
         memory = LongTerm(self._disk, self._root + "/memory", self._now, 4)
         memory.begin()
-        steps = [("m%d holds box %d" % (number, number), False) for number in range(6)]
+        steps = [(f"m{number} holds box {number}", False) for number in range(6)]
         steps.insert(3, ("m2 holds box 9", True))
         for content, replaces in steps:
             memory.store(content, "box", "", "manual", "", replaces)
@@ -159,9 +159,9 @@ def check_memory(done, cut, root="/flash"):
     memory = LongTerm(DISK, root + "/memory", lambda: 1760000000, 4)
     live = [item.content for item in memory.items()]
     if [fact for fact in must if fact not in live]:
-        return "lost of {}: {}".format(must, live)
+        return f"lost of {must}: {live}"
     if [fact for fact in live if fact not in may]:
-        return "came back: {} not in {}".format(live, may)
+        return f"came back: {live} not in {may}"
     memory.store("m77 after", "x")
     if "m77 after" not in [
         item.content for item in LongTerm(DISK, root + "/memory", lambda: 1760000000, 4).items()
@@ -233,9 +233,9 @@ def main():
             for check in (check_session, check_memory, check_profile):
                 problem = check(done, cut)
                 if problem:
-                    bad.append("cut %d: %s" % (cut, problem))
+                    bad.append(f"cut {cut}: {problem}")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
-            bad.append("cut %d: %s %s" % (cut, type(error).__name__, error))
+            bad.append(f"cut {cut}: {type(error).__name__} {error}")
             if len(bad) < 3:
                 sys.print_exception(error)
         os.umount("/flash")

@@ -73,16 +73,18 @@ def test_errors_come_through(tmp_path: Path) -> None:
 
 def test_a_cancelled_append_is_whole_or_not_there(tmp_path: Path) -> None:
     """The thread that commits is held inside the transaction while its awaiter is cancelled."""
-    entered, go_on = threading.Event(), threading.Event()
+    armed, entered, go_on = threading.Event(), threading.Event(), threading.Event()
 
     def slow_count(text: str) -> int:
-        entered.set()
-        go_on.wait(10)
+        if armed.is_set():
+            entered.set()
+            go_on.wait(10)
         return len(text)
 
     async def cancelled() -> list[str]:
         async with AsyncMemory(str(tmp_path / "c.db"), tokenizer=slow_count) as memory:
             chat = await memory.session(namespace="acme", user="alice")
+            armed.set()
             messages = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
             task = asyncio.create_task(chat.add_messages(messages))
             await asyncio.to_thread(entered.wait, 10)
@@ -90,9 +92,11 @@ def test_a_cancelled_append_is_whole_or_not_there(tmp_path: Path) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await task
             go_on.set()
-            while not (events := await chat.get_recent()):
+            for _ in range(1000):
+                if events := await chat.get_recent():
+                    return [event.content for event in events]
                 await asyncio.sleep(0.01)
-            return [event.content for event in events]
+            return []
 
     assert asyncio.run(cancelled()) == ["one", "two"]
 

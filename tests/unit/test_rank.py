@@ -128,15 +128,31 @@ def test_the_window_favours_what_was_said_then() -> None:
     assert len(ranking.found) == 3
 
 
-def test_new_things_come_before_old_ones_unless_the_past_is_asked_for() -> None:
+def test_the_new_replaces_the_old_unless_the_past_is_asked_for() -> None:
     shelf = Shelf()
     shelf.put(0, "my office is in Berlin", ts=ms(200))
-    shelf.put(10, "my office is in Hamburg", ts=ms(1))
+    shelf.put(10, "my office is in Hamburg", ts=ms(0))
     wish = Wish(age=Age(now=NOW))
     assert keys(rank("where is my office", shelf, wish=wish)) == [10, 0]
     assert rank("where is my office", shelf, wish=wish).found[1].parts["age"] == pytest.approx(0.7)
     assert keys(rank("where was my office before", shelf, wish=wish)) == [0, 10]
     assert keys(rank("where is my office", shelf)) == [0, 10]
+
+
+def test_age_alone_takes_nothing_from_a_memory() -> None:
+    shelf = Shelf()
+    shelf.put(0, "allergic to peanuts", ts=ms(900))
+    shelf.put(10, "bought a jar with peanuts for the birds in our garden", ts=ms(0))
+    ranking = rank("peanuts", shelf, wish=Wish(age=Age(now=NOW)))
+    assert keys(ranking) == [0, 10]
+    assert not any("age" in found.parts for found in ranking.found)
+
+
+def test_two_old_memories_are_not_parted_by_age() -> None:
+    shelf = Shelf()
+    shelf.put(0, "my office is in Berlin", ts=ms(200))
+    shelf.put(10, "my office is in Hamburg", ts=ms(100))
+    assert not any("age" in found.parts for found in rank("office", shelf, wish=Wish(age=Age(now=NOW))).found)
 
 
 @given(st.floats(-1000, 1000), st.floats(0, 100), st.floats(0.01, 1))

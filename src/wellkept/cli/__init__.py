@@ -21,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trace": ("traces", "What a model was given and why; replay it under another policy."),
     "search": ("search", "Search what is remembered of a user."),
     "eval": ("evals", "Ask a store your own questions and measure what is found."),
+    "doctor": ("care", "Look a store over, and repair it."),
+    "backup": ("care", "Copy a store while it is in use."),
     "jobs": ("jobs", "List, retry and cancel background work."),
 }
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from wellkept.policy import question
 from wellkept.policy.corpus import Doc, Window
 from wellkept.policy.question import Question
+from wellkept.policy.words import Term
 from wellkept.records import Record
 
 NAMED_SPEAKER = 2.0
@@ -34,9 +35,13 @@ SENTENCE = 0.6
 _DAY = 86_400_000
 
 
+ALIKE = 0.5
+"""A newer text that shares this part of the shorter one's tokens speaks of the same thing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age(Record):
-    """How age counts: from 1 for what is new down to ``discount`` for what is ``days`` old and older."""
+    """How age counts: from 1 for what is new evenly down to ``discount`` for what is ``days`` old and older."""
 
     now: datetime
     discount: float = 0.7
@@ -48,8 +53,8 @@ class Age(Record):
         return 1 - (1 - self.discount) * min(1.0, max(0.0, past))
 
 
-def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> dict[str, float]:
-    """The factors that need no text. Age is left out when the question is about the past or names a time."""
+def known(doc: Doc, asked: Question, window: Window | None) -> dict[str, float]:
+    """The factors that need no text."""
     factors: dict[str, float] = {}
     if asked.speaker is not None and doc.speaker == asked.speaker:
         factors["speaker"] = NAMED_SPEAKER
@@ -57,20 +62,39 @@ def known(doc: Doc, asked: Question, window: Window | None, age: Age | None) -> 
         factors["role"] = ASSISTANT
     if window is not None:
         factors["date"] = _near(doc.ts, window)
-    elif age is not None and not asked.about_past:
-        factors["age"] = age.factor(doc.ts)
     return factors
 
 
+def outdated(tokens: Mapping[int, frozenset[str]], docs: Mapping[int, Doc], age: Age) -> dict[int, float]:
+    """The factor of each text that a newer one of ``tokens`` is like, by as much as age parts the two.
+
+    Old memories do not give way to new ones for their age alone, only to those that may have replaced them.
+    """
+    worth = {key: age.factor(docs[key].ts) for key in tokens}
+    factors: dict[int, float] = {}
+    for key, mine in tokens.items():
+        rivals = [
+            worth[other] for other in tokens if worth[other] > worth[key] and _alike(mine, tokens[other])
+        ]
+        if rivals:
+            factors[key] = worth[key] / max(rivals)
+    return factors
+
+
+def _alike(some: frozenset[str], others: frozenset[str]) -> bool:
+    return len(some & others) >= ALIKE * min(len(some), len(others))
+
+
 def read(
-    sentences: Mapping[str, Collection[str]], asked: Question, worth: Mapping[str, float]
+    sentences: Mapping[str, Collection[str]], asked: Question, worth: Mapping[Term, float]
 ) -> dict[str, float]:
     """The factors that need the text: its sentences with the tokens of each.
 
-    ``worth`` is the weight of each token of the question, all together 1.
+    ``worth`` is the weight of each term of the question, all together 1.
     """
+    whole = [(term.text, share) for term, share in worth.items() if not term.prefix]
     best = max(
-        (sum(worth[token] for token in worth if token in said) for said in sentences.values()), default=0.0
+        (sum(share for text, share in whole if text in said) for said in sentences.values()), default=0.0
     )
     asking = question.share_asked(sentences)
     factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * asking}

@@ -12,6 +12,7 @@ from wellkept.errors import InvalidInput
 from wellkept.policy.content import json_text
 from wellkept.records import ROLES, Block, Content, Draft, Text, utc
 
+MAX_NAME = 512
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -68,6 +69,14 @@ def check_text(what: str, value: object, *, least: int = 0) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         raise InvalidInput(f"The {what} holds a lone surrogate, which no encoding can store.") from error
+
+
+def check_name(what: str, value: object) -> None:
+    """Raise InvalidInput unless ``value`` can name a namespace, a user or a session."""
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
+        raise InvalidInput(f"The {what} is {value!r:.80}; it must be text of 1 to {MAX_NAME} characters.")
+    if any(not character.isprintable() for character in value):
+        raise InvalidInput(f"The {what} {value!r:.80} holds control characters or broken text.")
 
 
 def check_limit(limit: int) -> int:

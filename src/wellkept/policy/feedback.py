@@ -25,6 +25,9 @@ CLIP = 600
 """Characters read of each hit."""
 
 
+_LOOKED_UP = 64  # words at most whose frequency is asked for; each costs the store a lookup
+
+
 def terms(
     hits: Sequence[tuple[str, float]],
     known: Collection[str],
@@ -47,7 +50,8 @@ def terms(
             if token not in known and words.is_telling(token):
                 share = score / hits[0][1] * count / (count + bm25.SATURATION + length / CLIP)
                 worth[token] = worth.get(token, 0.0) + share
-    held = frequencies(worth)
+    likely = sorted(worth, key=lambda token: (-worth[token], token))[:_LOOKED_UP]
+    held = frequencies(likely)
     # A word of a single document leads to that document only.
     value = {
         token: worth[token] * bm25.idf(documents, held[token]) for token in worth if held.get(token, 0) > 1

@@ -8,7 +8,8 @@ gte, lt, lte, contains, icontains, and "*" as a value for "has it". ``AND``, ``O
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator as operators
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -93,3 +94,46 @@ def _plain(field: str, value: Any) -> Any:
     raise InvalidInput(
         f"The filter on {field!r} compares with {type(value).__name__}; it takes text, numbers or truth."
     )
+
+
+def matches(condition: Condition, record: Mapping[str, Any]) -> bool:
+    """Whether ``record`` fulfils ``condition``; a list fulfils what one of its elements does."""
+    if isinstance(condition, Group):
+        results = (matches(part, record) for part in condition.conditions)
+        if condition.kind == "NOT":
+            return not any(results)
+        return all(results) if condition.kind == "AND" else any(results)
+    value = record.get(condition.field)
+    if condition.operator in ("ne", "nin"):
+        return not _holds("eq" if condition.operator == "ne" else "in", value, condition.value)
+    return _holds(condition.operator, value, condition.value)
+
+
+def _holds(operator: str, value: Any, wanted: Any) -> bool:
+    if operator == "exists":
+        return value is not None
+    values = value if isinstance(value, list) else [value]
+    if operator == "contains" and isinstance(value, str):
+        return str(wanted) in value
+    if operator == "icontains":
+        return any(str(wanted).casefold() in str(each).casefold() for each in values if each is not None)
+    return any(_COMPARE[operator](each, wanted) for each in values)
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def check(value: Any, wanted: Any) -> bool:
+        alike = isinstance(value, str) == isinstance(wanted, str)
+        return alike and value is not None and wanted is not None and compare(value, wanted)
+
+    return check
+
+
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "eq": operators.eq,
+    "contains": operators.eq,
+    "in": lambda value, wanted: value in wanted,
+    "gt": _ordered(operators.gt),
+    "gte": _ordered(operators.ge),
+    "lt": _ordered(operators.lt),
+    "lte": _ordered(operators.le),
+}

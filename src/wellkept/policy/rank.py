@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
@@ -65,13 +65,21 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     pool = _gather(asked, index, meant)
     shortlist = max(SHORTLIST, 2 * wish.limit)
     factors = {
-        key: boosts.known(pool.docs[key], asked, wish.window, wish.age)
+        key: boosts.known(pool.docs[key], asked, wish.window)
         for key in _best(pool.sums, _LONGLIST * shortlist)
     }
     known = {key: pool.sums[key] * math.prod(factors[key].values()) for key in factors}
-    read = list(_read({key: factors[key] for key in _best(known, shortlist)}, pool, asked, index, meant))
-    read.sort(key=lambda candidate: (-candidate[0].score, candidate[0].key))
-    return replace(results.choose(read, wish), added=tuple(term.text for term in pool.added))
+    texts = {key: _read(text) for key, text in index.texts(_best(known, shortlist)).items()}
+    tokens = {key: frozenset().union(*sentences.values()) for key, sentences in texts.items()}
+    worth = _worth(asked, pool.postings, index.documents)
+    for key, sentences in texts.items():
+        factors[key] |= boosts.read(sentences, asked, worth)
+    if wish.age is not None and wish.window is None and not asked.about_past:
+        for key, factor in boosts.outdated(tokens, pool.docs, wish.age).items():
+            factors[key]["age"] = factor
+    found = [_found(key, pool, factors[key], worth, meant) for key in texts]
+    found.sort(key=lambda candidate: (-candidate.score, candidate.key))
+    return replace(results.choose(found, tokens, wish), added=tuple(term.text for term in pool.added))
 
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
@@ -128,29 +136,22 @@ def _feedback(
     return feedback.terms(hits, {term.text for term in asked.terms}, index.frequencies, index.documents)
 
 
-def _read(
-    known: Mapping[int, Mapping[str, float]],
-    pool: _Pool,
-    asked: Question,
-    index: Index,
-    meant: Meaning | None,
-) -> Iterator[tuple[Found, frozenset[str]]]:
-    """The documents ``known`` with all parts of their scores, and the tokens of their texts."""
-    worth = _worth(asked, pool.postings, index.documents)
-    by_token = {term.text: share for term, share in worth.items() if not term.prefix}
-    for key, text in index.texts(known.keys()).items():
-        said = words.sentences(text[:CLIP])
-        sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in said}
-        parts = pool.parts(key)
-        factors = {**known[key], **boosts.read(sentences, asked, by_token)}
-        found = Found(
-            key=key,
-            score=sum(parts.values()) * math.prod(factors.values()),
-            relevance=max(_held(key, worth, pool.postings), meant.similarity(key) if meant else 0.0),
-            parts={**parts, **factors},
-            around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
-        )
-        yield found, frozenset().union(*sentences.values())
+def _read(text: str) -> dict[str, frozenset[str]]:
+    """The sentences of ``text`` with the tokens of each."""
+    return {sentence: frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text[:CLIP])}
+
+
+def _found(
+    key: int, pool: _Pool, factors: Mapping[str, float], worth: Mapping[Term, float], meant: Meaning | None
+) -> Found:
+    parts = pool.parts(key)
+    return Found(
+        key=key,
+        score=sum(parts.values()) * math.prod(factors.values()),
+        relevance=max(_held(key, worth, pool.postings), meant.similarity(key) if meant else 0.0),
+        parts={**parts, **factors},
+        around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
+    )
 
 
 def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:

@@ -72,24 +72,23 @@ class Ranking(Record):
     added: tuple[str, ...] = ()
 
 
-def choose(candidates: Iterable[tuple[Found, frozenset[str]]], wish: Wish) -> Ranking:
-    """Parts candidates with the tokens of their texts, best first, into results and the dropped."""
-    kept: dict[int, tuple[Found, frozenset[str]]] = {}
+def choose(candidates: Iterable[Found], tokens: Mapping[int, frozenset[str]], wish: Wish) -> Ranking:
+    """Parts candidates, best first, into results and the dropped; ``tokens`` are those of their texts."""
+    kept: dict[int, Found] = {}
     dropped: list[Dropped] = []
-    for candidate, tokens in candidates:
+    for candidate in candidates:
         reason = _too_weak(candidate, wish)
-        twin = None if reason else _twin(tokens, kept)
+        twin = None if reason else _twin(candidate.key, kept, tokens)
         if twin is not None:
-            first, others = kept[twin]
-            kept[twin] = replace(first, same=(*first.same, candidate.key)), others
+            kept[twin] = replace(kept[twin], same=(*kept[twin].same, candidate.key))
             reason = f"says the same as {twin}"
         elif reason is None and len(kept) >= wish.limit:
             reason = f"over the limit of {wish.limit}"
         if reason is None:
-            kept[candidate.key] = candidate, tokens
+            kept[candidate.key] = candidate
         else:
             dropped.append(Dropped(key=candidate.key, score=candidate.score, reason=reason))
-    return Ranking(found=tuple(found for found, _ in kept.values()), dropped=tuple(dropped))
+    return Ranking(found=tuple(kept.values()), dropped=tuple(dropped))
 
 
 def _too_weak(candidate: Found, wish: Wish) -> str | None:
@@ -101,9 +100,10 @@ def _too_weak(candidate: Found, wish: Wish) -> str | None:
     return None
 
 
-def _twin(tokens: frozenset[str], kept: Mapping[int, tuple[Found, frozenset[str]]]) -> int | None:
-    for key, (_, others) in kept.items():
-        smaller, larger = sorted((len(tokens), len(others)))
-        if smaller >= ALIKE * larger and len(tokens & others) >= ALIKE * len(tokens | others):
-            return key
+def _twin(key: int, kept: Iterable[int], tokens: Mapping[int, frozenset[str]]) -> int | None:
+    mine = tokens[key]
+    for other in kept:
+        smaller, larger = sorted((len(mine), len(tokens[other])))
+        if smaller >= ALIKE * larger and len(mine & tokens[other]) >= ALIKE * len(mine | tokens[other]):
+            return other
     return None

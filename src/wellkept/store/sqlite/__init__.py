@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import apsw
 
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import Corpus
+from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
-from wellkept.store.sqlite.corpora import EventCorpus, SummaryCorpus
+from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, SummaryCorpus
+from wellkept.store.sqlite.doubts import Doubts
+from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
+from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
+from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
+from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 from wellkept.store.sqlite.tally import Tally, holds, mark
@@ -37,8 +43,14 @@ class SqliteTables:
         self.summaries = Summaries(connection)
         self.traces = Traces(connection)
         self.vectors = Vectors(connection, matrices)
+        self.facts = Facts(connection)
+        self.doubts = Doubts(connection)
+        self.erasures = Erasures(connection)
+        self.api_keys = ApiKeys(connection)
+        self.replies = Replies(connection)
         self.corpora: Mapping[str, Corpus] = {
             "event": EventCorpus(connection),
+            "fact": FactCorpus(connection),
             "summary": SummaryCorpus(connection),
         }
 
@@ -88,6 +100,10 @@ class SqliteStore:
     def doctor(self, *, repair: bool = False) -> Report:
         """See ``store.health.Maintained``."""
         return examine(self._connections, repair=repair)
+
+    def scrub(self, texts: Sequence[str]) -> int:
+        """See ``store.protocol.Store``."""
+        return scrub(self._connections, texts)
 
     def close(self) -> None:
         self._connections.close()

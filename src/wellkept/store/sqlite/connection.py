@@ -27,6 +27,7 @@ T = TypeVar("T")
 Durability = Literal["full", "normal"]
 
 BUSY_SECONDS = 10.0
+CLOSED = "This store was closed. Open it again with Memory(path)."
 _BATCH = 256
 _LINGER_SECONDS = 0.0004
 
@@ -106,7 +107,7 @@ class Connections:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             if self._closed:
-                raise StoreError("This store was closed. Open it again with Memory(path).")
+                raise StoreError(CLOSED)
             connection = self._open()
             with typed_errors(self.path):
                 self.configure(connection)
@@ -114,13 +115,16 @@ class Connections:
         return connection
 
     def close(self) -> None:
-        """Close every connection of this process. Calls that still run end with an error."""
+        """Close every connection of this process. Writes that have begun end well, reads that still run with an
+        error."""
         with self._mutex:
             self._closed = True
             opened = list(self._opened)
+        while self._queue:
+            time.sleep(0.001)
         self._local = threading.local()
         for connection in opened:
-            connection.close()
+            _close(connection)
 
     # ── transactions ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,7 +149,7 @@ class Connections:
         mine = _Write(work)
         with self._mutex:
             if self._closed:
-                raise StoreError("This store was closed. Open it again with Memory(path).")
+                raise StoreError(CLOSED)
             self._queue.append(mine)
             leads = len(self._queue) == 1
         interrupted = None if leads else _wait(mine.turn)
@@ -224,6 +228,17 @@ class Connections:
             connection.execute("ROLLBACK TO one")
             write.fail(error)
         connection.execute("RELEASE one")
+
+
+def _close(connection: apsw.Connection) -> None:
+    """Close it between two statements of the thread that uses it."""
+    while True:
+        try:
+            connection.close()
+        except apsw.ThreadingViolationError:
+            time.sleep(0.001)
+        else:
+            return
 
 
 class _Write(Generic[T]):
@@ -308,6 +323,8 @@ class typed_errors:
 def _translate(error: apsw.Error, path: str) -> Exception:
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return StoreBusy(f"Another process has been writing to {path} for {BUSY_SECONDS:.0f} s. Try again.")
+    if isinstance(error, (apsw.ConnectionClosedError, apsw.CursorClosedError)):
+        return StoreError(CLOSED)
     if isinstance(error, apsw.FullError):
         return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
     if isinstance(error, apsw.ReadOnlyError):

@@ -10,10 +10,11 @@ import apsw
 
 from wellkept.policy.content import loads
 from wellkept.policy.corpus import Doc
-from wellkept.policy.filters import ANYTHING
+from wellkept.policy.filters import ANYTHING, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
-from wellkept.store.protocol import Hit, Narrow
+from wellkept.store.protocol import Fact, Hit, Narrow
+from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
@@ -35,6 +36,8 @@ EVENT_ROWS = f"""
     WHERE e.key IN {_KEYS} AND +e.scope = ?
 """
 EVENT_TEXTS = f"SELECT key, content FROM events WHERE key IN {_KEYS} AND +scope = ?"
+FACT_SIZE = "SELECT count(*), coalesce(sum(terms), 0) FROM facts WHERE scope = ? AND state <> 1"
+FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
     SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
     WHERE s.scope = ?
@@ -106,6 +109,66 @@ def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker
         role=ROLES[role],
         speaker=speaker,
         events=(id,),
+    )
+
+
+class FactCorpus:
+    """See ``store.protocol.Corpus``. Documents are the active and the archived facts; filters see a fact's metadata."""
+
+    kind = "fact"
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._terms = Terms(connection, "fact")
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        documents, terms = next(self._db.execute(FACT_SIZE, (scope_key(self._db, scope),)))
+        return documents, terms
+
+    def speakers(self, scope: Scope) -> set[str]:
+        return set()
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        owner = scope_key(self._db, scope)
+        return {} if owner is None else self._terms.postings(owner, terms)
+
+    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
+        owner = scope_key(self._db, scope)
+        return {} if owner is None else self._terms.frequencies(owner, tokens)
+
+    def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
+        return {
+            fact.key: Doc(terms, "user", int(fact.changed_at.timestamp() * 1000))
+            for fact, terms in self._rows(scope, keys)
+            if _lets_through(narrow, fact)
+        }
+
+    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
+        return {fact.key: fact.text for fact, _ in self._rows(scope, keys)}
+
+    def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
+        return {fact.key: _fact_hit(fact) for fact, _ in self._rows(scope, keys)}
+
+    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, int]]:
+        for *row, terms in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
+            yield read_fact(tuple(row)), terms
+
+
+def _fact_hit(fact: Fact) -> Hit:
+    session = fact.sources[0].rpartition(":")[0] if fact.sources else None
+    return Hit(
+        id=fact.id, session_id=session, text=fact.text, ts=fact.changed_at, role="user", speaker=None, events=fact.sources
+    )
+
+
+def _lets_through(narrow: Narrow, fact: Fact) -> bool:
+    at = int(fact.changed_at.timestamp() * 1000)
+    sessions = [source.rpartition(":")[0] for source in fact.sources]
+    return (
+        (narrow.session is None or narrow.session.id in sessions)
+        and (narrow.since is None or at >= narrow.since)
+        and (narrow.until is None or at < narrow.until)
+        and matches(narrow.condition, {**fact.metadata, "role": "user", "session_id": sessions})
     )
 
 

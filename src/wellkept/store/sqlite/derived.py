@@ -104,7 +104,7 @@ def _counts(connection: apsw.Connection) -> Iterator[Finding]:
 def _index(connection: apsw.Connection, name: str) -> Iterator[Finding]:
     """Compares a sum over the terms of each document with the same sum over its postings."""
     postings = iter(connection.execute(POSTINGS.format(name=name)))
-    posted = next(postings, None)
+    posted: Any = next(postings, None)
     missing, orphans = 0, 0
     for key, scope, terms in DOCUMENTS[name](connection):
         while posted is not None and posted[0] < key:
@@ -138,8 +138,8 @@ def rebuild(connection: apsw.Connection) -> None:
                 index.add(scope, key, terms)
             if name == "event":
                 connection.execute(SET_TERMS, (len(terms), key, len(terms)))
-    for _, key, *counts, _ in connection.execute(MISCOUNTED).fetchall():
-        connection.execute(RECOUNT, (*counts, key))
+    for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
+        connection.execute(RECOUNT, (*counts, session))
 
 
 def _adopt(connection: apsw.Connection) -> None:

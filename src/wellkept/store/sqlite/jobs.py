@@ -59,6 +59,10 @@ NEXT_DUE = """
     ORDER BY run_at LIMIT 1
 """
 _NEVER = 1 << 62
+HASTEN = """
+    UPDATE jobs SET run_at = ?2 WHERE state = 'ready' AND kind = ?1 AND attempts = 0 AND run_at > ?2
+    AND (?3 IS NULL OR session = ?3)
+"""
 SET_STATE = """
     UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3
     END WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
@@ -147,6 +151,10 @@ class Jobs:
     def next_due(self, kinds: Sequence[str]) -> int:
         due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
         return _NEVER if due is None else int(due)
+
+    def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
+        self._db.execute(HASTEN, (kind, at, ref.key if ref else None))
+        return self._db.changes()
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
         self._db.execute(SET_STATE, (id, state, at, json.dumps(list(allowed))))

@@ -7,7 +7,7 @@ however many others there are.
 
 from __future__ import annotations
 
-from wellkept.store.sqlite import terms, traces, vectors
+from wellkept.store.sqlite import apikeys, replies, terms, traces, vectors
 
 TRANSCRIPT = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -69,6 +69,47 @@ SUMMARIES = """
         UNIQUE (session, seq, kind, value)
     );
 """
+FACTS = """
+    CREATE TABLE facts (
+        key INTEGER PRIMARY KEY, scope INTEGER NOT NULL REFERENCES scopes, state INTEGER NOT NULL,
+        fingerprint BLOB NOT NULL, pinned INTEGER NOT NULL, text TEXT NOT NULL, claim TEXT NOT NULL,
+        sources TEXT, valid_from INTEGER, valid_to INTEGER, superseded_by INTEGER, metadata TEXT,
+        created INTEGER NOT NULL, changed INTEGER NOT NULL, terms INTEGER NOT NULL
+    );
+    CREATE INDEX facts_scope ON facts (scope, state);
+    CREATE UNIQUE INDEX facts_once ON facts (scope, fingerprint) WHERE state = 0;
+    CREATE TABLE fact_sources (
+        event INTEGER NOT NULL, fact INTEGER NOT NULL, PRIMARY KEY (event, fact)
+    ) WITHOUT ROWID;
+    CREATE TABLE fact_uses (
+        fact INTEGER PRIMARY KEY, scope INTEGER NOT NULL, uses INTEGER NOT NULL, last INTEGER NOT NULL
+    );
+    CREATE TABLE fact_changes (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, scope INTEGER NOT NULL REFERENCES scopes,
+        fact INTEGER NOT NULL, operation INTEGER, action TEXT NOT NULL, actor TEXT NOT NULL,
+        at INTEGER NOT NULL, after TEXT
+    );
+    CREATE INDEX fact_changes_scope ON fact_changes (scope);
+    CREATE INDEX fact_changes_fact ON fact_changes (fact);
+    CREATE TABLE fact_anchors (
+        scope INTEGER NOT NULL, session INTEGER NOT NULL, number INTEGER NOT NULL, extracted INTEGER NOT NULL
+        DEFAULT 0, PRIMARY KEY (scope, session)
+    ) WITHOUT ROWID;
+    CREATE TABLE doubts (
+        key INTEGER PRIMARY KEY, scope INTEGER NOT NULL REFERENCES scopes, kind TEXT NOT NULL,
+        payload TEXT NOT NULL, at INTEGER NOT NULL
+    );
+    CREATE INDEX doubts_scope ON doubts (scope);
+    CREATE TABLE tombstones (
+        scope INTEGER NOT NULL REFERENCES scopes, hash BLOB NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (scope, hash)
+    ) WITHOUT ROWID;
+    CREATE TABLE receipts (
+        key INTEGER PRIMARY KEY, scope INTEGER NOT NULL REFERENCES scopes, at INTEGER NOT NULL,
+        receipt TEXT NOT NULL
+    );
+    CREATE INDEX receipts_scope ON receipts (scope);
+"""
 
 MIGRATIONS: list[tuple[str, str]] = [
     ("transcript", TRANSCRIPT + terms.SCHEMA.format(name="event")),
@@ -76,5 +117,8 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("jobs", JOBS),
     ("summaries", SUMMARIES + terms.SCHEMA.format(name="summary")),
     ("vectors", vectors.SCHEMA),
+    ("facts", FACTS + terms.SCHEMA.format(name="fact")),
     ("traces", traces.SCHEMA),
+    ("api_keys", apikeys.SCHEMA),
+    ("replies", replies.SCHEMA),
 ]

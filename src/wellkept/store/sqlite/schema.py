@@ -28,6 +28,8 @@ def prepare(connections: Connections) -> None:
         raise InvalidInput(
             f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db"
         )
+    if not connections.in_memory:
+        _check_header(Path(connections.path))
     connection = connections.raw()
     try:
         with typed_errors(connections.path):
@@ -44,6 +46,16 @@ def prepare(connections: Connections) -> None:
                 _migrate(connection)
     finally:
         connection.close()
+
+
+def _check_header(path: Path) -> None:
+    """SQLite takes a file of a few bytes for an empty one and would write over it."""
+    if path.is_file() and path.stat().st_size > 0:
+        with path.open("rb") as file:
+            if file.read(16) != b"SQLite format 3\0":
+                raise StoreCorrupt(
+                    f"{path} is no wellkept store, or its beginning is damaged. It was not changed."
+                )
 
 
 def check_ours(connection: apsw.Connection, path: str) -> None:

@@ -37,6 +37,8 @@ DELETE = "DELETE FROM sessions WHERE key = ? AND scope = ?"
 DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ?"
 DELETE_JOBS = "DELETE FROM jobs WHERE session = ?"
 DELETE_SUMMARIES = "DELETE FROM summaries WHERE session = ?"
+DELETE_SOURCES = "DELETE FROM fact_sources WHERE event BETWEEN ? AND ?"
+DELETE_ANCHOR = "DELETE FROM fact_anchors WHERE scope = ? AND session = ?"
 DELETE_LEDGER = "DELETE FROM ledger WHERE session = ?"
 
 
@@ -110,6 +112,8 @@ class Sessions:
         removed["traces"] = remove_traces(self._db, ref)
         for table, statement, values in (
             ("events", DELETE_EVENTS, (first, first | MAX_SEQ)),
+            ("fact_sources", DELETE_SOURCES, (first, first | MAX_SEQ)),
+            ("fact_anchors", DELETE_ANCHOR, (ref.scope_key, ref.key)),
             ("jobs", DELETE_JOBS, (ref.key,)),
             ("summaries", DELETE_SUMMARIES, (ref.key,)),
             ("ledger", DELETE_LEDGER, (ref.key,)),

@@ -35,13 +35,13 @@ class Terms:
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
         statement = f"INSERT INTO {self._name}_terms (rowid, terms) VALUES (?, ?)"
-        self._db.execute(statement, (key, _salted(scope_key, terms)))
+        self._db.execute(statement, (key, salted(scope_key, terms)))
 
     def remove(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Take out what was added with just these ``terms``."""
         name = self._name
         statement = f"INSERT INTO {name}_terms ({name}_terms, rowid, terms) VALUES ('delete', ?, ?)"
-        self._db.execute(statement, (key, _salted(scope_key, terms)))
+        self._db.execute(statement, (key, salted(scope_key, terms)))
 
     def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """How often each term stands in which row."""
@@ -58,6 +58,7 @@ class Terms:
         return {token: self._db.execute(statement, (f"{scope_key:x}x{token}",)).get for token in tokens}
 
 
-def _salted(scope_key: int, terms: Sequence[str]) -> str:
+def salted(scope_key: int, terms: Sequence[str]) -> str:
+    """``terms`` as the index holds them."""
     salt = f"{scope_key:x}x"
     return " ".join([salt + term for term in terms])

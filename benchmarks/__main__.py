@@ -1,0 +1,7 @@
+"""All benchmarks, one after the other."""
+
+from __future__ import annotations
+
+from benchmarks import loop
+
+loop.main()

@@ -1,0 +1,1 @@
+"""Facts: what is durably true of a user, across sessions."""

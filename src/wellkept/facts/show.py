@@ -1,0 +1,121 @@
+"""Shows facts: their section of a context, the news since, and the files that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from wellkept.core import Core
+from wellkept.policy.assemble import Item, Section, fence
+from wellkept.policy.evict import worth
+from wellkept.policy.labels import catalogue
+from wellkept.records import Record
+from wellkept.store.protocol import EXPLICIT, Change, Fact, SessionRef, Tables
+
+CATALOGUE = (
+    "There are more memories than are shown here. They are filed under the labels below. Before you answer what is remembered or preferred, "
+    "call memory_recall with labels copied from here, or with a query."
+)
+SOURCE = {"source": "what the user said in earlier conversations"}
+
+
+@dataclass(frozen=True)
+class FactTiers(Record):
+    """What a context shows of facts: a stable section, news behind the boundary, and notes for the application."""
+
+    stable: Section
+    news: Section
+    changes: tuple[str, ...]
+    newest: int
+
+
+def tiers(core: Core, tables: Tables, ref: SessionRef, room: int, seen: int | None, at: int | None) -> FactTiers:
+    """The facts as the context of a session shows them.
+
+    Args:
+        room: tokens of the whole context.
+        seen: number of the last change that the caller knows of; None for one that wants no notes.
+        at: an earlier moment (ms); None for now.
+    """
+    scope = ref.scope
+    newest = tables.facts.newest(scope) if at is None else tables.facts.newest_at(scope, at)
+    anchor = min(tables.facts.anchored(ref), newest)
+    facts = tables.facts.as_of(scope, anchor)
+    since = [change for change in tables.facts.changes(scope, after=anchor) if change.id <= newest]
+    notes = [change for change in tables.facts.changes(scope, after=newest if seen is None else seen) if change.actor not in EXPLICIT]
+    return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest)
+
+
+def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:
+    share = core.policy.facts_share
+    lines = [Item(fact.id, line(fact, core.zone), rank=-worth(fact) - (1 << 40) * fact.pinned) for fact in facts]
+    left = int(room * share) - core.tokenizer(fence("facts", "", SOURCE))
+    if sum(core.tokenizer(item.text) + 1 for item in lines) > left:
+        pinned = [item for item, fact in zip(lines, facts, strict=True) if fact.pinned]
+        labels = [Item(f"label {label}", f"- {label}", rank=at) for at, label in enumerate(catalogue(facts))]
+        lines = [*pinned, Item("catalogue", CATALOGUE, rank=-1), *labels]
+    return Section(tier="facts", items=lines, share=share, attributes=SOURCE)
+
+
+def line(fact: Fact, zone: ZoneInfo) -> str:
+    """A fact as a context shows it: the statement, since when, and until when if that is known."""
+    since = fact.valid_from or fact.created_at
+    until = f", until {_day(fact.valid_to, zone)}" if fact.valid_to else ""
+    return f"- {fact.text} ({_day(since, zone)}{until})"
+
+
+def _day(moment: datetime, zone: ZoneInfo) -> str:
+    return moment.astimezone(zone).date().isoformat()
+
+
+def _news(core: Core, since: Sequence[Change]) -> Section:
+    """What changed behind the stable section's back: the last state of each fact touched."""
+    last: dict[str, tuple[Fact | None, Change]] = {}
+    for change in since:
+        last[change.fact_id] = (last[change.fact_id][0] if change.fact_id in last else change.before, change)
+    items = []
+    for id, (before, change) in last.items():
+        now = change.after
+        was, is_ = before is not None and before.state == "active", now is not None and now.state == "active"
+        if now is not None and is_ and (not was or before is None or before.text != now.text):
+            items.append(Item(id, f"- new: {line(now, core.zone)[2:]}"))
+        elif was and not is_ and before is not None and change.action in ("replace", "retire", "forget", "undo"):
+            items.append(Item(id, f"- no longer true: {before.text}"))
+    share = core.policy.recall_share / 2
+    return Section(tier="news", items=items, share=share, stable=False, attributes={"source": "memory work since"})
+
+
+def _notes(changes: Sequence[Change]) -> list[str]:
+    """Changes as an application shows them."""
+    verbs = {"store": "remembered", "update": "updated", "replace": "outdated", "forget": "forgotten", "evict": "archived"}
+    notes = []
+    for change in changes:
+        fact = change.after or change.before
+        if fact is not None and change.action in verbs:
+            notes.append(f"{verbs[change.action]}: {fact.text}")
+    return notes
+
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def memory_md(facts: Sequence[Fact], zone: ZoneInfo) -> str:
+    """Active facts as Markdown, the most used and latest first, with labels, date and uses."""
+    lines = ["# Memory", ""]
+    for fact in sorted(facts, key=lambda fact: (-worth(fact), fact.key)):
+        labels = f" [{', '.join(fact.labels)}]" if fact.labels else ""
+        pin = ", pinned" if fact.pinned else ""
+        lines.append(f"- {fact.text}{labels} ({_day(fact.changed_at, zone)}, used {fact.uses} times{pin})")
+    return "\n".join([*lines, ""])
+
+
+def digest_log(changes: Sequence[Change], zone: ZoneInfo) -> str:
+    """The log of changes as text, a line each: when, who, what, which, and the statement."""
+    lines = []
+    for change in changes:
+        fact = change.after or change.before
+        when = change.at.astimezone(zone).isoformat(timespec="seconds")
+        lines.append(f"{when} {change.actor} {change.action} {change.fact_id} {fact.text if fact else '(erased)'}")
+    return "\n".join([*lines, ""])

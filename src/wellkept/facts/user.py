@@ -1,0 +1,201 @@
+"""The verbs on a user's facts, as ``UserMemory`` offers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from wellkept.core import Core
+from wellkept.errors import InvalidInput
+from wellkept.facts.keep import Keeper, Kept, find, made_ready
+from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
+from wellkept.policy.claims import USER, Claim
+from wellkept.policy.filters import Condition, matches, parse
+from wellkept.policy.labels import carries, catalogue
+from wellkept.records import Record, Scope
+from wellkept.store.protocol import Actor, Change, Fact, FactState, Tables
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class FactPage(Record):
+    """Some facts, and the cursor that gives the following ones (None behind the last)."""
+
+    results: tuple[Fact, ...]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+class FactsReader:
+    """A user's facts, to read."""
+
+    def __init__(self, core: Core, scope: Scope) -> None:
+        self._core = core
+        self._scope = scope
+
+    def get(self, memory_id: str) -> Fact:
+        """One fact, active, archived or retired. Raises NotFound for an id that is not this user's."""
+        return self._core.store.read(lambda tables: find(tables, self._scope, memory_id))
+
+    def get_all(
+        self, *, limit: int = 100, cursor: str | None = None, labels: Sequence[str] = (),
+        states: Sequence[FactState] = ("active",), filters: Mapping[str, Any] | None = None,
+        as_of: datetime | None = None, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None,
+    ) -> FactPage:  # fmt: skip
+        """Facts in the order they were made, a page at a time.
+
+        Args:
+            cursor: the previous page's.
+            labels: only those under one of these.
+            states: "active", "archived", "retired".
+            filters: mem0's grammar, see ``policy.filters``.
+            as_of: those that were active at an earlier moment (aware); ``states`` does not apply.
+            user_id, agent_id, run_id: mem0's names; the user must be this one, the others are filters.
+
+        Raises:
+            InvalidInput: an unknown filter, a foreign ``user_id``, a cursor that is none.
+        """
+        most, wanted = check_limit(limit), self._filters(filters, user_id, agent_id, run_id)
+
+        def page(tables: Tables) -> list[Fact]:
+            if as_of is None:
+                return tables.facts.all(self._scope, states=states)
+            moment = milliseconds(as_of) or 0
+            return tables.facts.as_of(self._scope, tables.facts.newest_at(self._scope, moment))
+
+        facts = [
+            fact
+            for fact in self._core.store.read(page)
+            if (cursor is None or fact.id > cursor)
+            and (not labels or carries(fact, labels))
+            and matches(wanted, fields(fact, self._scope))
+        ]
+        shown = tuple(facts[:most])
+        return FactPage(shown, shown[-1].id if len(facts) > most else None)
+
+    def labels(self) -> list[str]:
+        """The catalogue: the labels of the active facts."""
+        return catalogue(self._core.store.read(lambda tables: tables.facts.all(self._scope)))
+
+    def history(self, memory_id: str) -> list[Change]:
+        """All changes of a fact, oldest first. Raises NotFound."""
+
+        def read(tables: Tables) -> list[Change]:
+            find(tables, self._scope, memory_id)
+            return tables.facts.changes(self._scope, fact=memory_id)
+
+        return self._core.store.read(read)
+
+    def changes(self, *, limit: int = 100, after: int = 0) -> list[Change]:
+        """The newest changes of all facts, oldest first; only those with an id above ``after``."""
+        most = check_limit(limit)
+        return self._core.store.read(lambda tables: tables.facts.changes(self._scope, after=after, newest=most))
+
+    def _filters(
+        self, filters: Mapping[str, Any] | None, user_id: str | None, agent_id: str | None, run_id: str | None
+    ) -> Condition:
+        if user_id is not None and user_id != self._scope.user:
+            raise InvalidInput(f"This memory is {self._scope.user!r}'s, not {user_id!r}'s. Use memory.user({user_id!r}, …).")
+        named = {"agent_id": agent_id, "run_id": run_id}
+        given = [{name: value} for name, value in named.items() if value is not None]
+        return parse({"AND": [*given, *([filters] if filters else [])]})
+
+
+def fields(fact: Fact, scope: Scope) -> dict[str, Any]:
+    """What filters see of a fact: its own fields, mem0's names for them, and its metadata."""
+    known = fact.to_dict()
+    sessions = [source.rpartition(":")[0] for source in fact.sources]
+    return {
+        **fact.metadata,
+        **known,
+        "memory": fact.text,
+        "categories": known["labels"],
+        "user_id": scope.user,
+        "namespace": scope.namespace,
+        "agent_id": fact.metadata.get("agent_id"),
+        "run_id": fact.metadata.get("run_id") or (sessions[0] if sessions else None),
+        "created_at": known["created_at"],
+        "updated_at": known["changed_at"],
+    }
+
+
+class FactsMemory(FactsReader):
+    """A user's facts."""
+
+    def keep(
+        self, text: str, *, subject: str = USER, attribute: str = "", labels: Sequence[str] = (),
+        keywords: Sequence[str] = (), metadata: Mapping[str, Any] | None = None, actor: Actor = "app",
+    ) -> list[Kept]:  # fmt: skip
+        """Store one statement as it is; see ``add`` with ``infer=False``."""
+        claim = Claim(
+            text=text, subject=subject, attribute=attribute, labels=tuple(labels), keywords=tuple(keywords)
+        )
+        ready, plain = made_ready(self._core, claim), plain_metadata(metadata)
+        return self._change(lambda keeper: keeper.keep(ready, metadata=plain)[0], actor)
+
+    def update(
+        self, memory_id: str, text: str, *, labels: Sequence[str] | None = None, keywords: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None, actor: Actor = "app",
+    ) -> Fact:  # fmt: skip
+        """Change a fact under the same id; what it was is in ``history``.
+
+        Raises NotFound; Conflict for a retired fact, or when another active fact has that text already.
+        """
+        return self._change(
+            lambda keeper: keeper.update(memory_id, text, labels=labels, keywords=keywords, metadata=metadata), actor
+        )
+
+    def delete(self, memory_id: str, *, actor: Actor = "app") -> Change:
+        """Retire a fact: out of every context and search, in history, undoable by ``undo`` of the change returned.
+
+        Raises NotFound; Conflict when it is retired already. ``forget`` erases.
+        """
+
+        def retire(keeper: Keeper) -> Change:
+            keeper.retire(keeper.known(memory_id))
+            return keeper.tables.facts.changes(self._scope, after=keeper.writer.number - 1)[-1]
+
+        return self._change(retire, actor)
+
+    def delete_all(self, *, user_id: str | None = None, actor: Actor = "app") -> list[Change]:
+        """Retire all facts of this user, those of the archive too; undoing one of the changes takes back all."""
+        self._filters(None, user_id, None, None)
+
+        def retire(keeper: Keeper) -> list[Change]:
+            facts = keeper.tables.facts.all(self._scope, states=("active", "archived"))
+            for fact in facts:
+                keeper.retire(fact)
+            return keeper.tables.facts.changes(self._scope, after=keeper.writer.number - 1) if facts else []
+
+        return self._change(retire, actor)
+
+    def undo(self, change_id: int, *, actor: Actor = "app") -> list[Change]:
+        """Take back a change, with all that was changed in the same operation; the changes that this made.
+
+        Raises NotFound; Conflict when a fact changed again since, or when the change erased it.
+        """
+
+        def undo(keeper: Keeper) -> list[Change]:
+            keeper.undo(change_id)
+            return keeper.tables.facts.changes(self._scope, after=keeper.writer.number - 1)
+
+        return self._change(undo, actor)
+
+    def pin(self, memory_id: str) -> Fact:
+        """Keep a fact from being evicted."""
+        return self._change(lambda keeper: keeper.pin(memory_id, True), "app")
+
+    def unpin(self, memory_id: str) -> Fact:
+        """Let a fact be evicted again."""
+        return self._change(lambda keeper: keeper.pin(memory_id, False), "app")
+
+    def _change(self, work: Callable[[Keeper], T], actor: Actor) -> T:
+        return self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, actor)))

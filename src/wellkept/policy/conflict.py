@@ -1,0 +1,157 @@
+"""What a new claim does to those that stand: nothing, take the place of one, or ask.
+
+A model only proposes. Which fact gives way is decided here, from the words of both claims and of the message they came from; sharing a
+label or a key is never enough. In doubt both stay, and a person is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from wellkept.policy.claims import Claim
+from wellkept.records import Record
+from wellkept_flash import rules, words
+
+# A letter to every tokenizer, at the start of no word.
+_MARK = "ː"
+_CLAUSES = re.compile(
+    r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while)\b(?= (?:i|my|we|our|he|she|they)\b)|但是?|不过|而是",
+    re.IGNORECASE,
+)
+_CORRECTION = re.compile(
+    r"\b(actually|now|nowadays|instead|rather|no longer|not any ?more|correction|wrong|mistaken|meant?|changed?|switch(ed)?|"
+    r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
+    re.IGNORECASE,
+)
+# A subject has one of these at a time. Each is known by the words that its statement begins with, the subject left out.
+_SINGLE = {
+    "home": re.compile(r"(?:live|living|reside|moved?|relocated) (?:in|to|at|near|back)\b|住|搬|家住|家在|定居|现住|现居"),
+    "name": re.compile(r"(?:name|named|called)\b|first name|叫|名叫|名字|姓名"),
+    "work": re.compile(r"(?:job|profession|occupation|employer)\b|(?:职业|工作)[是为]"),
+    "birthday": re.compile(r"(?:birthday|born)\b|生日|出生"),
+}
+_FAVOURITE = re.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Record):
+    """What is to be done with a claim, by place in the list of those that stand.
+
+    Attributes:
+        same: the one that says it already, or None when the claim is new.
+        replaces: those that it takes the place of.
+        doubts: those that it may replace; to be asked about.
+    """
+
+    same: int | None = None
+    replaces: tuple[int, ...] = ()
+    doubts: tuple[int, ...] = ()
+
+
+def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, source: str = "") -> Decision:
+    """How ``new`` stands to the claims ``olds``.
+
+    Args:
+        correction: the model takes the message for a correction. It adds nothing to what the words say; it only lets a doubt be raised.
+        source: the message that ``new`` came from.
+    """
+    verdicts = [rules.relation(new.text, old.text) for old in olds]
+    replaces = [at for at, verdict in enumerate(verdicts) if verdict in (rules.CONFLICT, rules.NARROWER)]
+    same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.SAME), None)
+    if same is None and not replaces:
+        same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.BROADER), None)
+    if same is not None or replaces:
+        return Decision(same, tuple(replaces))
+    likely = [at for at, old in enumerate(olds) if _takes_the_place(new, old, correction, source)]
+    if len(likely) == 1:
+        return Decision(replaces=tuple(likely))
+    doubts = [at for at, old in enumerate(olds) if correction and _same_key(new, old)]
+    return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
+
+
+def handles(claim: Claim) -> list[str]:
+    """Index tokens by which a store finds every claim that ``decide`` could find related to this one.
+
+    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers count as one word); two that
+    are kept apart by key or topic share that.
+    """
+    statement = _statement(claim)
+    words_ = ["0" if token.kind == words.NUMBER else stem for token, stem in zip(statement.core, statement.stems(), strict=True)]
+    named = [f"word {word}" for word in dict.fromkeys(words_)]
+    if claim.attribute:
+        named.append(f"key {rules.normal(claim.subject)} {rules.normal(claim.attribute)}")
+    topic = _single_valued(claim)
+    if topic:
+        named.append(f"topic {rules.normal(claim.subject)} {topic}")
+    return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
+
+
+def same_content(new: Claim, old: Claim) -> bool:
+    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter one are shared."""
+    a, b = (set(handles(replace(claim, attribute=""))) for claim in (new, old))
+    return rules.relation(new.text, old.text) != rules.DIFFERENT or (bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b)))
+
+
+def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
+    if rules.normal(new.subject) != rules.normal(old.subject) or _statement(new).marks != _statement(old).marks:
+        return False
+    if _single_valued(new) and _single_valued(new) == _single_valued(old):
+        return True
+    if not _same_key(new, old):
+        return False
+    return _denied(old, source) or (correction and _CORRECTION.search(source) is not None and _same_frame(new, old))
+
+
+def _single_valued(claim: Claim) -> str:
+    """What a claim tells of which there is only one at a time; "" for all else."""
+    statement = _bare(_predicate(claim))
+    favourite = _FAVOURITE.search(statement)
+    if favourite:
+        return f"favourite {favourite[1] or favourite[2]}"
+    return next((name for name, pattern in _SINGLE.items() if pattern.match(statement)), "")
+
+
+def _bare(text: str) -> str:
+    """``text`` folded, without the subject it begins with and the words that say nothing."""
+    kept = [token for token in words.tokens(text) if token.kind != words.SKIP]
+    while kept and (words.is_subject(kept[0]) or kept[0].text in ("的", "users", "s")):
+        kept = kept[1:]
+    pieces = [token.text if words.is_han(token.text[0]) else f"{token.text} " for token in kept]
+    return re.sub(r"\blives\b", "live", "".join(pieces)).strip()
+
+
+def _predicate(claim: Claim) -> str:
+    """What is said of the subject: the text without the subject's name in front."""
+    text = claim.text.strip()
+    named = claim.subject and text.casefold().startswith(claim.subject.casefold())
+    return text[len(claim.subject) :].lstrip(" :：'’") if named else text
+
+
+def _statement(claim: Claim) -> rules.Statement:
+    return rules.Statement(_predicate(claim))
+
+
+def _same_key(new: Claim, old: Claim) -> bool:
+    if not new.attribute or rules.normal(new.attribute) != rules.normal(old.attribute):
+        return False
+    return bool(rules.normal(new.subject) == rules.normal(old.subject))
+
+
+def _same_frame(new: Claim, old: Claim) -> bool:
+    """The same verb and stance around another value: "likes to drink cola", "likes to drink coffee"."""
+    a, b = _statement(new), _statement(old)
+    if not a.core or not b.core or a.negative != b.negative or bool(a.stances) != bool(b.stances):
+        return False
+    return bool(a.key()[0] == b.key()[0])
+
+
+def _denied(old: Claim, source: str) -> bool:
+    return any(rules.relation(clause, old.text) == rules.CONFLICT for clause in clauses(source))
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of ``text`` between commas, full stops and "but"."""
+    return [part.strip() for part in _CLAUSES.split(text) if part and part.strip()]

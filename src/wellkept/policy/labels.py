@@ -1,0 +1,52 @@
+"""Labels: which tags a fact may carry, and the catalogue of those that exist."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from wellkept.policy.claims import Claim
+
+MAX_LABEL = 40
+"""Characters of a label. A longer one is no tag and is left out whole: a cut one would collide with others."""
+
+OTHER = "other"
+"""Where facts without a label stand in the catalogue."""
+
+_GENERIC = frozenset(
+    "user profile preference preferences memory memories fact facts info information general misc personal other "
+    "用户 资料 偏好 记忆 事实 信息 个人 其他 其它 个人信息 用户信息".split()
+)
+_OUTSIDE = re.compile(r"[^\w\s+#&./-]|_")
+
+
+def clean(labels: Iterable[str], known: Iterable[str] = (), *, limit: int = 3) -> tuple[str, ...]:
+    """At most ``limit`` labels fit to be kept, whole words, in order.
+
+    One that differs from a ``known`` label only in case, width or punctuation becomes that one, so that few labels serve many facts.
+    Empty, overlong and generic ones ("memory", 偏好) are left out.
+    """
+    existing = {_key(label): label for label in known}
+    chosen: dict[str, str] = {}
+    for label in labels:
+        tidy = " ".join(_OUTSIDE.sub(" ", unicodedata.normalize("NFKC", label)).split())
+        key = _key(tidy)
+        if key and key not in _GENERIC and len(tidy) <= MAX_LABEL and any(char.isalnum() for char in key):
+            chosen.setdefault(key, existing.get(key, tidy))
+    return tuple(chosen.values())[:limit]
+
+
+def catalogue(claims: Sequence[Claim]) -> list[str]:
+    """The labels of ``claims`` in the order of first use; ``OTHER`` stands for those that have none."""
+    return list(dict.fromkeys(label for claim in claims for label in claim.labels or (OTHER,)))
+
+
+def carries(claim: Claim, labels: Iterable[str]) -> bool:
+    """Whether ``claim`` stands under one of ``labels``, whatever their case and width."""
+    own = {_key(label) for label in claim.labels or (OTHER,)}
+    return any(_key(label) in own for label in labels)
+
+
+def _key(label: str) -> str:
+    return re.sub(r"[\s_.-]+", " ", unicodedata.normalize("NFKC", label).casefold()).strip()

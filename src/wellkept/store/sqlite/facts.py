@@ -1,0 +1,368 @@
+"""Facts, their text index and the log of their changes in SQLite.
+
+The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an earlier change are those of now
+with the few that changed since put back, and reading them costs the same however long the log is.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import apsw
+
+from wellkept.errors import Conflict
+from wellkept.policy.claims import Claim
+from wellkept.policy.conflict import handles
+from wellkept.policy.words import Term, index_tokens
+from wellkept.records import Scope, utc
+from wellkept.store.protocol import EXPLICIT, Actor, Change, Fact, FactState, SessionRef
+from wellkept.store.sqlite.keys import SEQ_BITS
+from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
+from wellkept.store.sqlite.terms import Terms
+from wellkept_flash import rules
+
+STATES: tuple[FactState, ...] = ("active", "retired", "archived")
+_STATE = {state: number for number, state in enumerate(STATES)}
+_SEARCHED = ("active", "archived")
+
+_NAMES = "key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed"
+SELECT_FACT = "SELECT f." + _NAMES.replace(", ", ", f.") + ", u.uses, u.last"
+FROM_FACTS = "FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
+_SELECT = f"{SELECT_FACT} {FROM_FACTS}"
+IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
+GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
+BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
+NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 1, ?) FROM facts"
+PUT = f"""
+    INSERT INTO facts ({_NAMES}, scope, fingerprint, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET state = excluded.state, pinned = excluded.pinned, text = excluded.text,
+        claim = excluded.claim, sources = excluded.sources, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
+        superseded_by = excluded.superseded_by, metadata = excluded.metadata, changed = excluded.changed,
+        fingerprint = excluded.fingerprint, terms = excluded.terms
+"""
+COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
+ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
+OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
+USE = """
+    INSERT INTO fact_uses (fact, scope, uses, last) VALUES (?1, ?2, 1, ?3)
+    ON CONFLICT (fact) DO UPDATE SET uses = uses + 1, last = max(last, excluded.last)
+"""
+LOG = """
+    INSERT INTO fact_changes (scope, fact, operation, action, actor, at, after) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number
+"""
+ADD_LOG_LINE = "INSERT INTO fact_changes (scope, fact, action, actor, at) VALUES (?, ?, ?, ?, ?)"
+_LOG_COLUMNS = "number, coalesce(operation, number), fact, action, actor, at, after"
+CHANGES = f"""
+    SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ?1 AND number > ?2 AND (?3 IS NULL OR fact = ?3)
+    AND (?4 IS NULL OR coalesce(operation, number) = ?4) ORDER BY number DESC LIMIT ?5
+"""
+CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
+BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
+NEWEST = "SELECT max(number) FROM fact_changes WHERE scope = ?"
+NEWEST_AT = "SELECT max(number) FROM fact_changes WHERE scope = ? AND at <= ?"
+TOUCHED = "SELECT DISTINCT fact FROM fact_changes WHERE scope = ? AND number > ?"
+ANCHOR = """
+    INSERT INTO fact_anchors (scope, session, number) VALUES (?, ?, ?)
+    ON CONFLICT (scope, session) DO UPDATE SET number = excluded.number
+"""
+ANCHORED = "SELECT max(number) FROM fact_anchors WHERE scope = ? AND session IN (0, ?)"
+EXTRACTED = "SELECT extracted FROM fact_anchors WHERE scope = ? AND session = ?"
+SET_EXTRACTED = """
+    INSERT INTO fact_anchors (scope, session, number, extracted) VALUES (?1, ?2, 0, ?3)
+    ON CONFLICT (scope, session) DO UPDATE SET extracted = excluded.extracted WHERE extracted = ?4 RETURNING extracted
+"""
+
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32
+_NO_KEY = -1
+
+
+def fact_id(key: int) -> str:
+    """The id that stands for ``key``: 13 characters."""
+    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(60, -1, -5))
+
+
+def fact_key(id: str) -> int:
+    """The key behind an id; one that no fact has for anything else."""
+    if len(id) != 13 or not set(id) <= set(_DIGITS):
+        return _NO_KEY
+    key = 0
+    for digit in id:
+        key = key << 5 | _DIGITS.index(digit)
+    return min(key, (1 << 63) - 1)
+
+
+def terms_of(claim: Claim) -> list[str]:
+    """The words that a claim is searched by."""
+    return index_tokens("\n".join([claim.text, *claim.labels, *claim.keywords]))
+
+
+def indexed_terms(fact: Fact) -> list[str]:
+    """What the index holds of a fact; nothing of a retired one."""
+    return [*terms_of(fact), *handles(fact)] if fact.state in _SEARCHED else []
+
+
+class Facts:
+    """See ``store.protocol.Facts``."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def all(
+        self, scope: Scope, *, states: Sequence[FactState] = ("active",), after: int = 0, limit: int | None = None
+    ) -> list[Fact]:
+        owner = scope_key(self._db, scope)
+        most = -1 if limit is None else limit
+        found = [
+            read_fact(row)
+            for state in states
+            for row in self._db.execute(IN_STATE, (owner, _STATE[state], after, most))
+        ]
+        return sorted(found, key=lambda fact: fact.key)[: None if limit is None else limit]
+
+    def get(self, scope: Scope, id: str) -> Fact | None:
+        return self._get(scope_key(self._db, scope), fact_key(id))
+
+    def _get(self, owner: int | None, key: int) -> Fact | None:
+        row = self._db.execute(GET, (key, owner)).fetchone()
+        return read_fact(row) if row else None
+
+    def by_keys(self, scope: Scope, keys: Sequence[int]) -> list[Fact]:
+        owner = scope_key(self._db, scope)
+        found = (self._get(owner, key) for key in keys)
+        return [fact for fact in found if fact is not None]
+
+    def by_text(self, scope: Scope, fingerprint: str) -> Fact | None:
+        row = self._db.execute(BY_TEXT, (scope_key(self._db, scope), bytes.fromhex(fingerprint))).fetchone()
+        return read_fact(row) if row else None
+
+    def related(self, claim: Claim, scope: Scope) -> list[Fact]:
+        owner = scope_key(self._db, scope)
+        if owner is None:
+            return []
+        handled = Terms(self._db, "fact").postings(owner, [Term(handle) for handle in handles(claim)])
+        keys = [key for found in handled.values() for key in found]
+        known = self.by_text(scope, rules.fingerprint(claim.text))
+        if known is not None:
+            keys.append(known.key)
+        return self.by_keys(scope, sorted(set(keys)))
+
+    def active(self, scope: Scope) -> int:
+        return self._db.execute(COUNT, (scope_key(self._db, scope),)).get or 0
+
+    def of_event(self, ref: SessionRef, seqs: Sequence[int]) -> list[int]:
+        base = ref.key << SEQ_BITS
+        return [key for seq in seqs for (key,) in self._db.execute(OF_EVENT, (base | seq,))]
+
+    def begin(self, scope: Scope, actor: Actor, *, at: int) -> Writer:
+        return Writer(self._db, ensure_scope(self._db, scope), actor, at)
+
+    def use(self, scope: Scope, keys: Sequence[int], *, at: int) -> None:
+        owner = scope_key(self._db, scope)
+        for fact in self.by_keys(scope, keys):
+            self._db.execute(USE, (fact.key, owner, at))
+
+    # ── the log ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def changes(
+        self,
+        scope: Scope,
+        *,
+        after: int = 0,
+        fact: str | None = None,
+        operation: int | None = None,
+        newest: int | None = None,
+    ) -> list[Change]:
+        key = None if fact is None else fact_key(fact)
+        most = -1 if newest is None else newest
+        rows = self._db.execute(CHANGES, (scope_key(self._db, scope), after, key, operation, most)).fetchall()
+        return [self._change(row) for row in reversed(rows)]
+
+    def change(self, scope: Scope, id: int) -> Change | None:
+        row = self._db.execute(CHANGE, (scope_key(self._db, scope), id)).fetchone()
+        return self._change(row) if row else None
+
+    def _change(self, row: tuple[Any, ...]) -> Change:
+        number, operation, key, action, actor, at, after = row
+        return Change(
+            id=number,
+            operation=operation,
+            fact_id=fact_id(key),
+            action=action,
+            actor=actor,
+            at=utc(at),
+            before=self._before(key, number),
+            after=_restored(after),
+        )
+
+    def _before(self, key: int, number: int) -> Fact | None:
+        return _restored(self._db.execute(BEFORE, (key, number)).get)
+
+    def newest(self, scope: Scope) -> int:
+        return self._db.execute(NEWEST, (scope_key(self._db, scope),)).get or 0
+
+    def newest_at(self, scope: Scope, at: int) -> int:
+        return self._db.execute(NEWEST_AT, (scope_key(self._db, scope), at)).get or 0
+
+    def as_of(self, scope: Scope, number: int) -> list[Fact]:
+        touched = {key for (key,) in self._db.execute(TOUCHED, (scope_key(self._db, scope), number))}
+        then = [fact for fact in self.all(scope) if fact.key not in touched]
+        earlier = (self._before(key, number + 1) for key in touched)
+        then += [fact for fact in earlier if fact is not None and fact.state == "active"]
+        return sorted(then, key=lambda fact: fact.key)
+
+    def anchor(self, ref: SessionRef) -> None:
+        self._db.execute(ANCHOR, (ref.scope_key, ref.key, self.newest(ref.scope)))
+
+    def anchored(self, ref: SessionRef) -> int:
+        return self._db.execute(ANCHORED, (ref.scope_key, ref.key)).get or 0
+
+    def extracted(self, ref: SessionRef) -> int:
+        return self._db.execute(EXTRACTED, (ref.scope_key, ref.key)).get or 0
+
+    def set_extracted(self, ref: SessionRef, seq: int, *, expected: int) -> bool:
+        return self._db.execute(SET_EXTRACTED, (ref.scope_key, ref.key, seq, expected)).get is not None
+
+
+class Writer:
+    """See ``store.protocol.FactWriter``."""
+
+    def __init__(self, connection: apsw.Connection, owner: int, actor: Actor, at: int) -> None:
+        self._db = connection
+        self._owner = owner
+        self._terms = Terms(connection, "fact")
+        self._actor = actor
+        self._at = at
+        self.number = 0
+
+    def add(
+        self,
+        claim: Claim,
+        *,
+        action: str = "store",
+        sources: Sequence[tuple[SessionRef, int]] = (),
+        valid_from: int | None = None,
+        valid_to: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Fact:
+        # Sortable by time, unique in the store, and not given out again after an erasure.
+        key = self._db.execute(NEXT_KEY, (int(time.time() * 1000) << 20 | secrets.randbits(20),)).get
+        fact = Fact(
+            **{name: getattr(claim, name) for name in Claim.__dataclass_fields__},
+            id=fact_id(key),
+            key=key,
+            sources=tuple(f"{ref.id}:{seq}" for ref, seq in sources),
+            valid_from=_moment(valid_from),
+            valid_to=_moment(valid_to),
+            created_at=utc(self._at),
+            changed_at=utc(self._at),
+            metadata=metadata or {},
+        )
+        self._write(fact, action, before=[])
+        for ref, seq in sources:
+            self._db.execute(ADD_SOURCE, (ref.key << SEQ_BITS | seq, key))
+        return fact
+
+    def put(self, fact: Fact, action: str) -> Fact:
+        old = read_fact(next(self._db.execute(GET, (fact.key, self._owner))))
+        if action not in ("pin", "unpin"):
+            fact = replace(fact, changed_at=utc(self._at))
+        self._write(fact, action, before=indexed_terms(old))
+        return fact
+
+    def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
+        indexed = indexed_terms(fact)
+        row = _row(fact)
+        print_ = bytes.fromhex(rules.fingerprint(fact.text))
+        try:
+            self._db.execute(PUT, (*row, self._owner, print_, len(indexed)))
+        except apsw.ConstraintError as error:
+            raise Conflict(
+                f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."
+            ) from error
+        if before != indexed:
+            if before:
+                self._terms.remove(self._owner, fact.key, before)
+            if indexed:
+                self._terms.add(self._owner, fact.key, indexed)
+        self._log(fact.key, action, json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+
+    def _log(self, key: int, action: str, after: str | None) -> None:
+        operation = self.number or None
+        number = self._db.execute(
+            LOG, (self._owner, key, operation, action, self._actor, self._at, after)
+        ).get
+        self.number = self.number or number
+        if self._actor in EXPLICIT:
+            self._db.execute(ANCHOR, (self._owner, 0, number))
+
+
+# ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _row(fact: Fact) -> tuple[Any, ...]:
+    claim = {
+        "subject": fact.subject,
+        "attribute": fact.attribute,
+        "labels": fact.labels,
+        "keywords": fact.keywords,
+        "quote": fact.quote,
+    }
+    return (
+        fact.key,
+        _STATE[fact.state],
+        int(fact.pinned),
+        fact.text,
+        dump({name: value for name, value in claim.items() if value}),
+        json.dumps(fact.sources) if fact.sources else None,
+        _ms(fact.valid_from),
+        _ms(fact.valid_to),
+        None if fact.superseded_by is None else fact_key(fact.superseded_by),
+        dump(fact.metadata),
+        _ms(fact.created_at),
+        _ms(fact.changed_at),
+    )
+
+
+def read_fact(row: Sequence[Any]) -> Fact:
+    """A fact from a row of ``_SELECT``."""
+    (key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed,
+     uses, last) = row  # fmt: skip
+    key_of = load(claim)
+    return Fact(
+        id=fact_id(key),
+        key=key,
+        text=text,
+        subject=key_of.get("subject", ""),
+        attribute=key_of.get("attribute", ""),
+        labels=tuple(key_of.get("labels", ())),
+        keywords=tuple(key_of.get("keywords", ())),
+        quote=key_of.get("quote", ""),
+        state=STATES[state],
+        pinned=bool(pinned),
+        sources=tuple(json.loads(sources)) if sources else (),
+        valid_from=_moment(valid_from),
+        valid_to=_moment(valid_to),
+        superseded_by=None if superseded_by is None else fact_id(superseded_by),
+        created_at=utc(created),
+        changed_at=utc(changed),
+        uses=uses or 0,
+        last_used=_moment(last),
+        metadata=load(metadata),
+    )
+
+
+def _restored(after: str | None) -> Fact | None:
+    return None if after is None else read_fact([*json.loads(after), 0, None])
+
+
+def _ms(moment: Any) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def _moment(ms: int | None) -> Any:
+    return None if ms is None else utc(ms)

@@ -1,0 +1,87 @@
+"""A last look at the bytes of the files: what was erased must not be there, in no free page and in no log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import apsw
+
+from wellkept.errors import StoreBusy
+from wellkept.store.sqlite.connection import Connections, typed_errors
+
+CHUNK = 1 << 20
+PIECE = 60
+MOST_PIECES = 2_000
+_BREAKS = re.compile(r'["\\\x00-\x1f]+')
+TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%\\_terms\\_%' ESCAPE '\\'"
+
+
+def scrub(connections: Connections, texts: Sequence[str]) -> int:
+    """Empty the log, look for ``texts`` in the files, rewrite the file when they are found outside of rows; how many are left then.
+
+    Long texts are looked for piece by piece, because SQLite spreads them over pages.
+    """
+    pieces = list(_pieces(texts))
+    if connections.in_memory or not pieces:
+        return 0
+    connection = connections.get()
+    with typed_errors(connections.path):
+        _truncate(connections, connection)
+        if not _unexplained(connections, connection, pieces):
+            return 0
+        # Balancing a B-tree can leave copies in the unused part of a page, which secure_delete does not reach.
+        connection.execute("VACUUM")
+        _truncate(connections, connection)
+        return len(_unexplained(connections, connection, pieces))
+
+
+def _truncate(connections: Connections, connection: apsw.Connection) -> None:
+    busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+    if busy:
+        raise StoreBusy(
+            f"The rows are erased, but another process reads {connections.path}, so that its log still holds them. "
+            "Call forget again when that process is idle."
+        )
+
+
+def _pieces(texts: Sequence[str]) -> Iterator[bytes]:
+    count = 0
+    for text in texts:
+        for part in _BREAKS.split(text):
+            for at in range(0, max(1, len(part) - PIECE), PIECE):
+                piece = part[at : at + PIECE].encode()
+                if len(piece) >= 4 and count < MOST_PIECES:
+                    count += 1
+                    yield piece
+
+
+def _unexplained(connections: Connections, connection: apsw.Connection, pieces: Sequence[bytes]) -> list[bytes]:
+    found = _in_files(connections.path, pieces)
+    return [piece for piece in found if not _in_rows(connection, piece.decode())]
+
+
+def _in_files(path: str, pieces: Sequence[bytes]) -> list[bytes]:
+    found: set[bytes] = set()
+    longest = max(map(len, pieces))
+    for file in (Path(path), Path(f"{path}-wal")):
+        if not file.exists():
+            continue
+        with file.open("rb") as stream:
+            tail = b""
+            while chunk := stream.read(CHUNK):
+                window = tail + chunk
+                found.update(piece for piece in pieces if piece not in found and piece in window)
+                tail = window[-longest:]
+    return [piece for piece in pieces if piece in found]
+
+
+def _in_rows(connection: apsw.Connection, text: str) -> bool:
+    """Whether somebody's row holds ``text``, so that its bytes are in the file with good reason."""
+    for (table,) in connection.execute(TABLES).fetchall():
+        columns = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+        test = " OR ".join(f'instr(lower("{column}"), lower(?1))' for column in columns)
+        if connection.execute(f'SELECT 1 FROM "{table}" WHERE {test} LIMIT 1', (text,)).fetchone():
+            return True
+    return False

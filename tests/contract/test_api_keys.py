@@ -1,0 +1,57 @@
+"""Keys of the service in any store, and the answers kept for requests that may come twice."""
+
+from __future__ import annotations
+
+from tests.contract.scene import ALICE, BOB, TWIN
+from wellkept.records import Scope, utc
+from wellkept.store.protocol import ApiKey, KeptReply, Store
+
+
+def key(id: str, namespace: str = "acme") -> ApiKey:
+    return ApiKey(id=id, namespace=namespace, user=None, role="writer", label="", created_at=utc(5))
+
+
+def test_a_key_is_found_by_its_hash_until_it_is_revoked(store: Store) -> None:
+    assert not store.read(lambda tables: tables.api_keys.any())
+    store.write(lambda tables: tables.api_keys.add(key("a"), b"hash a", at=5))
+    store.write(lambda tables: tables.api_keys.add(key("b", "umbrella"), b"hash b", at=5))
+    assert store.read(lambda tables: tables.api_keys.find(b"hash b")) == key("b", "umbrella")
+    assert store.write(lambda tables: tables.api_keys.revoke("b", at=9))
+    assert not store.write(lambda tables: tables.api_keys.revoke("b", at=10))
+    assert not store.write(lambda tables: tables.api_keys.revoke("c", at=10))
+    assert store.read(lambda tables: tables.api_keys.find(b"hash b")) is None
+    found = store.read(lambda tables: tables.api_keys.all())
+    assert [(it.id, it.revoked_at) for it in found] == [("a", None), ("b", utc(9))]
+    assert store.read(lambda tables: tables.api_keys.any())
+
+
+def claim(store: Store, scope: Scope, at: int, request: bytes = b"r") -> KeptReply | None:
+    return store.write(
+        lambda tables: tables.replies.claim(scope, b"k", request, at=at, oldest=at - 100, stale=at - 10)
+    )
+
+
+def test_a_key_is_claimed_once_and_then_gives_the_answer(store: Store) -> None:
+    assert claim(store, ALICE, 1000) is None
+    assert claim(store, ALICE, 1001) == KeptReply(b"r", None, None)
+    store.write(lambda tables: tables.replies.keep(ALICE, b"k", 201, b"body"))
+    assert claim(store, ALICE, 1050, b"other") == KeptReply(b"r", 201, b"body")
+    assert claim(store, ALICE, 1101) is None, "answers are kept for a time"
+
+
+def test_a_claim_without_an_answer_is_let_go(store: Store) -> None:
+    assert claim(store, ALICE, 1000) is None
+    assert claim(store, ALICE, 1011) is None, "its process died"
+    store.write(lambda tables: tables.replies.drop(ALICE, b"k"))
+    assert claim(store, ALICE, 1012) is None
+
+
+def test_answers_are_the_scopes_own_and_are_forgotten_with_it(store: Store) -> None:
+    nobody = Scope("acme", "")
+    for scope in (ALICE, BOB, TWIN, nobody):
+        assert claim(store, scope, 1000) is None
+    assert store.write(lambda tables: tables.replies.forget(ALICE)) == 2
+    assert claim(store, ALICE, 1001) is None
+    assert claim(store, nobody, 1001) is None
+    assert claim(store, BOB, 1001) is not None
+    assert claim(store, TWIN, 1001) is not None

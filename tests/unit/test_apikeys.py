@@ -1,0 +1,66 @@
+"""Keys of the service and kept answers, as the library gives them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wellkept import Conflict, InvalidInput, Memory, NotFound
+from wellkept.records import Scope
+from wellkept.testing import FakeClock
+
+ALICE = Scope("acme", "alice")
+
+
+def test_a_secret_opens_its_key_and_is_nowhere_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    with Memory(str(path), worker=False) as memory:
+        key, secret = memory.keys.create(namespace="acme", role="reader", user="alice", label="phone")
+        assert memory.keys.find(secret) == key
+        assert memory.keys.find(secret + "x") is None
+        assert len(secret) >= 43
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert secret.encode() not in held
+
+
+def test_a_revoked_key_opens_nothing_and_leaves_the_door_shut() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        key, secret = memory.keys.create(namespace="acme")
+        memory.keys.revoke(key.id)
+        assert memory.keys.find(secret) is None
+        assert memory.keys.any()
+        with pytest.raises(NotFound, match="wellkept keys list"):
+            memory.keys.revoke(key.id)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"role": "root"}, {"namespace": ""}, {"user": "a\nb"}, {"label": "\ud800"}]
+)
+def test_a_key_of_nonsense_is_refused(wrong: dict[str, str]) -> None:
+    with Memory(":memory:", worker=False) as memory, pytest.raises(InvalidInput):
+        memory.keys.create(**{"namespace": "acme", **wrong})  # type: ignore[arg-type]
+
+
+def test_a_request_that_comes_twice_gets_the_first_answer() -> None:
+    clock = FakeClock()
+    with Memory(":memory:", worker=False, clock=clock) as memory:
+        replies = memory.replies
+        assert replies.begin(ALICE, "k", b"add 1") is None
+        with pytest.raises(Conflict, match="being worked on"):
+            replies.begin(ALICE, "k", b"add 1")
+        replies.finish(ALICE, "k", 201, b"done")
+        kept = replies.begin(ALICE, "k", b"add 1")
+        assert kept is not None
+        assert (kept.status, kept.body) == (201, b"done")
+        with pytest.raises(InvalidInput, match="another request"):
+            replies.begin(ALICE, "k", b"add 2")
+
+
+def test_an_abandoned_request_may_be_tried_again() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        assert memory.replies.begin(ALICE, "k", b"add 1") is None
+        memory.replies.abandon(ALICE, "k")
+        assert memory.replies.begin(ALICE, "k", b"add 2") is None
+        with pytest.raises(InvalidInput, match="1 to 255"):
+            memory.replies.begin(ALICE, "k" * 256, b"add 1")
