@@ -98,15 +98,14 @@ def _async(text: str) -> str:
 def _imports(body: str) -> str:
     """Imports of the names of ours that the stub speaks of, each from the module that the faces' modules have it from."""
     below = [sys.modules[f"wellkept.{name}"] for name in ("records", "store.protocol", "store.health")]
-    modules = below + [sys.modules[sync.__module__] for sync in (Memory, *aio.FACES)]
+    modules = below + [module for name, module in sorted(sys.modules.items()) if name.startswith("wellkept.")]
     spoken = set(re.findall(r"\b[A-Z]\w+", body)) - set(re.findall(r"class (\w+)", body))
     found: dict[str, list[str]] = {}
     for name in sorted(spoken):
         home = next((module for module in modules if name in vars(module)), None)
-        origin = getattr(vars(home)[name], "__module__", "") if home else ""
-        if home:
-            module = origin if origin.startswith("wellkept") else home.__name__
-            found.setdefault(module, []).append(name)
+        if home is not None:
+            origin = getattr(vars(home)[name], "__module__", "")
+            found.setdefault(origin if origin.startswith("wellkept") else home.__name__, []).append(name)
     standard = {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "Sequence", "AsyncIterator"}
     lines = [(module, [name for name in names if name not in standard]) for module, names in sorted(found.items())]
     return "\n".join(f"from {module} import {', '.join(names)}" for module, names in lines if names)

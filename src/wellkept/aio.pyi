@@ -3,13 +3,18 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
+from wellkept.aio import Proxy
 from wellkept.context import Context
+from wellkept.facts.forget import FactState, Preview, Receipt
+from wellkept.facts.keep import Actor, Kept
+from wellkept.facts.user import FactPage
 from wellkept.memory import Memory, Shape
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.policy.answers import Answer
 from wellkept.policy.claims import Claim
 from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
-from wellkept.reply import Answer
+from wellkept.store.facts import Change, Doubt, Fact
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import ApiKey, Job, JobState, KeptReply, KeyRole, Trace
 from wellkept.trace import Replay
@@ -116,6 +121,7 @@ class AsyncSession(AsyncSessionReader):
     async def append(self, drafts: Sequence[Draft]) -> list[Event]: ...
     async def reply(self, text: Content | None = None, *, tools: Sequence[Mapping[str, Any]] = (), max_tokens: int = 1024, budget: int | None = None, query: str | bool = True) -> Answer: ...
     def stream(self, text: Content | None = None, *, tools: Sequence[Mapping[str, Any]] = (), max_tokens: int = 1024, budget: int | None = None, query: str | bool = True) -> AsyncIterator[str | Answer]: ...
+    async def rebuild_summaries(self) -> int: ...
     async def pop_turn(self) -> list[Event]: ...
     async def rename(self, title: str) -> None: ...
     async def delete(self) -> dict[str, int]: ...

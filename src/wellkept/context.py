@@ -50,6 +50,16 @@ class Moment(Record):
 NOW = Moment()
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled(Record):
+    """A line that recall gave for a request, and the ids of the events that it stems from."""
+
+    id: str
+    line: str
+    score: float
+    events: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Context(Record):
     """What is handed to the model for one request.
@@ -65,6 +75,7 @@ class Context(Record):
             to the user; nothing waits for it.
         change: number of the newest change of the facts that it knows of.
         trace: each candidate with its tokens, kept or dropped and why.
+        recalled: what recall gave for the query, best first, whether it found room or not.
         trace_id: id of the stored trace, where one is kept.
         seq, version: the newest event and the newest summary version that it knows.
     """
@@ -77,6 +88,7 @@ class Context(Record):
     changes: tuple[str, ...] = ()
     change: int = 0
     trace: tuple[Candidate, ...] = field(default=(), repr=False)
+    recalled: tuple[Recalled, ...] = field(default=(), repr=False)
     trace_id: str | None = None
     seq: int = 0
     version: int = 0
@@ -131,10 +143,17 @@ class _Tiers:
 
 
 def build(
-    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, then: Moment = NOW,
+    core: Core,
+    ref: SessionRef,
+    *,
+    query: str | None,
+    budget: int | None,
+    then: Moment = NOW,
     seen: int | None = None,
-) -> Context:  # fmt: skip
-    """The context of a session now, or as it was ``then``.
+    recalled: Sequence[Recalled] | None = None,
+) -> Context:
+    """The context of a session now, or as it was ``then``; ``recalled``: what recall gave then, not to be searched
+    for again.
 
     ``seen``: number of the last change of the facts that the caller knows of.
 
@@ -146,7 +165,8 @@ def build(
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
     tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then, seen))
-    recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
+    if recalled is None:
+        recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
     try:
         return _assemble(core, tiers, room, recalled)
     except BudgetExceeded as error:
@@ -166,11 +186,12 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Result]:
+def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Recalled]:
     """What recall finds for the query, as of the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
     search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
-    return recall(core, scope, search)
+    found = recall(core, scope, search)
+    return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
 
 
 def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment, seen: int | None) -> _Tiers:
@@ -245,7 +266,7 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
     )
 
 
-def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) -> Context:
+def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
     note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
@@ -266,6 +287,7 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) 
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
         trace=(*system.candidates, *seen),
+        recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
     )
@@ -360,11 +382,11 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     ]
 
 
-def _recall(core: Core, recalled: Sequence[Result], shown: Sequence[Event]) -> list[Section]:
+def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
     """What was recalled and does not stand in the window anyway."""
     ids = {event.id for event in shown}
     items = [
-        Item(it.id, _recalled_line(core, it), rank=rank, score=it.score)
+        Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
         if not ids.issuperset(it.events)
     ]

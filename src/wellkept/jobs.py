@@ -75,7 +75,7 @@ class Run:
             day = today(self.core)
             used = self.core.store.read(lambda tables: tables.jobs.spent(self.scope.namespace, day))
             if used + sum(self.spent.values()) >= ceiling:
-                raise OverCeiling
+                raise OverCeiling("the namespace's tokens for today are spent")
         reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
         for name in ("input_tokens", "output_tokens"):
             self.spent[name] = self.spent.get(name, 0) + getattr(reply.usage, name)

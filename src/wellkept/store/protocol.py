@@ -264,7 +264,7 @@ class Trace(Record):
         seq: the newest event of the session then.
         version: its newest summary version then; 0 for none.
         policy: the policy's values then.
-        query: what was recalled for.
+        query: what was recalled for; ``recalled`` is what recall gave: id, line, score and events of each.
         system, boundary, messages, tokens, parts: the context itself; messages in OpenAI's shape.
         candidates: each thing that could have been in it, with its tokens, kept or dropped and why.
     """
@@ -283,6 +283,7 @@ class Trace(Record):
     tokens: int
     parts: Mapping[str, int]
     candidates: tuple[Candidate, ...]
+    recalled: Sequence[Mapping[str, Any]] = ()
 
 
 class Traces(Protocol):
