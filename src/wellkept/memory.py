@@ -89,6 +89,10 @@ class Memory:
         if self._worker:
             self._runner.notify()
 
+    def start_worker(self) -> None:
+        """Start the background thread now, to look for work of other processes too; not with ``worker=False``."""
+        self._notify()
+
     def run_jobs(self, limit: int | None = None) -> int:
         """Do the background work that is due now, in this thread; how many jobs were run."""
         return self._runner.run_due(limit)

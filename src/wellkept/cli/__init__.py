@@ -21,6 +21,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("search", "Search what is remembered of a user."),
     "eval": ("evals", "Ask a store your own questions and measure what is found."),
     "jobs": ("jobs", "List, retry and cancel background work."),
+    "serve": ("serve", "Serve a store over HTTP, with the gateway, MCP and the panel."),
+    "worker": ("worker", "Do the background work of a store in a process of its own."),
+    "keys": ("keys", "Make, list and revoke keys of the service."),
 }
 
 

@@ -205,6 +205,9 @@ class Jobs(Protocol):
     ) -> list[Job]:
         """Jobs, newest first."""
 
+    def counts(self) -> dict[str, int]:
+        """How many jobs the whole store has, by state."""
+
     def next_due(self, kinds: Sequence[str]) -> int:
         """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
 
