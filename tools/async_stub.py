@@ -99,7 +99,7 @@ def _imports(body: str) -> str:
     """Imports of the names of ours that the stub speaks of, each from the module that the faces' modules have it from."""
     below = [sys.modules[f"wellkept.{name}"] for name in ("records", "store.protocol", "store.health")]
     modules = below + [module for name, module in sorted(sys.modules.items()) if name.startswith("wellkept.")]
-    spoken = set(re.findall(r"\b[A-Z]\w+", body)) - set(re.findall(r"class (\w+)", body))
+    spoken = set(re.findall(r"\b[A-Z]\w+", body)) - set(re.findall(r"class (\w+)", body)) - {"Proxy"}
     found: dict[str, list[str]] = {}
     for name in sorted(spoken):
         home = next((module for module in modules if name in vars(module)), None)

@@ -210,6 +210,9 @@ class Jobs(Protocol):
     def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
         """Make jobs of this kind that wait for their first attempt due at ``at``; how many there were."""
 
+    def counts(self) -> dict[str, int]:
+        """How many jobs the whole store has, by state."""
+
     def next_due(self, kinds: Sequence[str]) -> int:
         """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
 
