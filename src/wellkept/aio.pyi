@@ -4,16 +4,17 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from wellkept.context import Context
-from wellkept.facts.forget import FactState, Preview, Receipt
-from wellkept.facts.keep import Actor, Kept
+from wellkept.facts.forget import Preview, Receipt
+from wellkept.facts.keep import Kept
 from wellkept.facts.user import FactPage
-from wellkept.memory import Memory, Shape
+from wellkept.memory import Memory
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.answers import Answer
 from wellkept.policy.claims import Claim
+from wellkept.policy.wire import Shape
 from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
-from wellkept.store.facts import Change, Doubt, Fact
+from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import ApiKey, Job, JobState, KeptReply, KeyRole, Trace
 from wellkept.trace import Replay

@@ -159,9 +159,9 @@ def check_memory(done, cut, root="/flash"):
     memory = LongTerm(DISK, root + "/memory", lambda: 1760000000, 4)
     live = [item.content for item in memory.items()]
     if [fact for fact in must if fact not in live]:
-        return "lost of {}: {}".format(must, live)
+        return f"lost of {must}: {live}"
     if [fact for fact in live if fact not in may]:
-        return "came back: {} not in {}".format(live, may)
+        return f"came back: {live} not in {may}"
     memory.store("m77 after", "x")
     if "m77 after" not in [
         item.content for item in LongTerm(DISK, root + "/memory", lambda: 1760000000, 4).items()
