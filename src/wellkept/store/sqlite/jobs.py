@@ -56,6 +56,7 @@ LIST = f"""{_SELECT}
     WHERE (?1 IS NULL OR c.namespace = ?1) AND (?2 IS NULL OR c.user = ?2) AND (?3 IS NULL OR j.state = ?3)
     AND (?4 IS NULL OR j.kind = ?4) AND (?5 IS NULL OR j.key < ?5) ORDER BY j.key DESC LIMIT ?6
 """
+COUNTS = "SELECT state, count(*) FROM jobs GROUP BY state"
 NEXT_DUE = """
     SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
     ORDER BY run_at LIMIT 1
@@ -151,6 +152,9 @@ class Jobs:
         tenant = scope.namespace if scope else namespace
         values = (tenant, scope.user if scope else None, state, kind, before, limit)
         return [_job(row) for row in self._db.execute(LIST, values)]
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._db.execute(COUNTS))
 
     def next_due(self, kinds: Sequence[str]) -> int:
         due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
