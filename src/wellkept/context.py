@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
+from wellkept.facts.show import FactTiers, Past, fact_tiers
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     MESSAGE_TOKENS,
@@ -49,6 +50,16 @@ class Moment(Record):
 NOW = Moment()
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled(Record):
+    """A line that recall gave for a request, and the ids of the events that it stems from."""
+
+    id: str
+    line: str
+    score: float
+    events: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Context(Record):
     """What is handed to the model for one request.
@@ -60,8 +71,11 @@ class Context(Record):
         events: the window, oldest first, made valid for both providers.
         tokens: what system text and messages take, never above the budget.
         parts: tokens by tier.
-        changes: what background work changed since the last context.
+        changes: what background work changed in the user's facts since the last context of this session handle, to be shown
+            to the user; nothing waits for it.
+        change: number of the newest change of the facts that it knows of.
         trace: each candidate with its tokens, kept or dropped and why.
+        recalled: what recall gave for the query, best first, whether it found room or not.
         trace_id: id of the stored trace, where one is kept.
         seq, version: the newest event and the newest summary version that it knows.
     """
@@ -72,7 +86,9 @@ class Context(Record):
     tokens: int
     parts: Mapping[str, int]
     changes: tuple[str, ...] = ()
+    change: int = 0
     trace: tuple[Candidate, ...] = field(default=(), repr=False)
+    recalled: tuple[Recalled, ...] = field(default=(), repr=False)
     trace_id: str | None = None
     seq: int = 0
     version: int = 0
@@ -121,14 +137,25 @@ class _Tiers:
     sections: list[Section]
     uncovered: list[Event]
     total: int
+    facts: FactTiers
     seq: int
     version: int
 
 
 def build(
-    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, then: Moment = NOW
+    core: Core,
+    ref: SessionRef,
+    *,
+    query: str | None,
+    budget: int | None,
+    then: Moment = NOW,
+    seen: int | None = None,
+    recalled: Sequence[Recalled] | None = None,
 ) -> Context:
-    """The context of a session now, or as it was ``then``.
+    """The context of a session now, or as it was ``then``; ``recalled``: what recall gave then, not to be searched
+    for again.
+
+    ``seen``: number of the last change of the facts that the caller knows of.
 
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
     BudgetExceeded when the newest user message does not fit.
@@ -137,8 +164,9 @@ def build(
     if not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then))
-    recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
+    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then, seen))
+    if recalled is None:
+        recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
     try:
         return _assemble(core, tiers, room, recalled)
     except BudgetExceeded as error:
@@ -158,20 +186,22 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Result]:
+def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Recalled]:
     """What recall finds for the query, as of the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
     search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
-    return recall(core, scope, search)
+    found = recall(core, scope, search)
+    return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
 
 
-def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment) -> _Tiers:
+def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment, seen: int | None) -> _Tiers:
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
     summaries = tables.summaries.current(ref, then.seq, then.version)
     covered = max((summary.covers_to for summary in summaries), default=0)
-    sections = [_profile(core, tables, ref, then), _summary(core, summaries)]
+    facts = _facts(core, tables, info, ref, room, then, seen, summaries)
+    sections = [_profile(core, tables, ref, then), facts.stable, _summary(core, summaries), facts.news]
     later = 0
     if then.seq is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=then.seq))
@@ -182,9 +212,24 @@ def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment) 
         sections,
         uncovered,
         info.tokens - later,
+        facts,
         seq=uncovered[-1].seq if uncovered else covered,
         version=max((summary.version for summary in summaries), default=0),
     )
+
+
+def _facts(
+    core: Core, tables: Tables, info: SessionInfo, ref: SessionRef, room: int, then: Moment, seen: int | None,
+    summaries: Sequence[Summary],
+) -> FactTiers:  # fmt: skip
+    """The facts now, or as contexts of that moment showed them."""
+    at = then.at
+    if at is None and then.seq is not None:
+        event = tables.events.get(ref, then.seq)
+        at = event.ts if event else None
+    anchored = max([info.created_at, *(summary.at for summary in summaries)])
+    past = Past(at, anchored) if at is not None else None
+    return fact_tiers(core, tables, ref, room, seen, past)
 
 
 def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]:
@@ -221,7 +266,7 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
     )
 
 
-def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) -> Context:
+def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
     stable = system_text(tiers.sections, room, core.tokenizer)
     note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
@@ -239,7 +284,10 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) 
         events=tuple(shown),
         tokens=system.tokens + tokens,
         parts=parts,
+        changes=tiers.facts.changes,
+        change=tiers.facts.newest,
         trace=(*system.candidates, *seen),
+        recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
     )
@@ -334,11 +382,11 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     ]
 
 
-def _recall(core: Core, recalled: Sequence[Result], shown: Sequence[Event]) -> list[Section]:
+def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
     """What was recalled and does not stand in the window anyway."""
     ids = {event.id for event in shown}
     items = [
-        Item(it.id, _recalled_line(core, it), rank=rank, score=it.score)
+        Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
         if not ids.issuperset(it.events)
     ]

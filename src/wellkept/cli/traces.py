@@ -109,7 +109,8 @@ def replay_command(
     with target.open() as memory:
         traces = target.user_memory(memory).traces
         policy = memory.policy if today else policy_of(traces.get(trace).policy)
-        made = traces.replay(trace, policy=replace(policy, **_changes(changes)), budget=budget)
+        other = replace(policy, **_changes(changes)) if today or changes else None
+        made = traces.replay(trace, policy=other, budget=budget)
     if target.json:
         print_json(made.to_dict())
     else:

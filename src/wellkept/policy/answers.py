@@ -1,7 +1,8 @@
 """What a model was asked for facts answered: a tolerant reader for an untrusted text.
 
-Thinking, code fences and prose around the JSON are passed over, broken escapes and trailing commas mended. What the JSON holds is taken
-field by field: anything of the wrong shape is left out and counted, never guessed.
+Thinking, code fences and prose around the JSON are passed over, broken escapes and trailing commas mended.
+What the JSON holds is taken field by field: anything of the wrong shape is left out and counted, never
+guessed.
 """
 
 from __future__ import annotations
@@ -130,5 +131,7 @@ def _string(value: object) -> str:
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    items = re.split(r"[,，;；]", value) if isinstance(value, str) else value if isinstance(value, list) else []
+    items = (
+        re.split(r"[,，;；]", value) if isinstance(value, str) else value if isinstance(value, list) else []
+    )
     return tuple(filter(None, map(_string, items[:16])))

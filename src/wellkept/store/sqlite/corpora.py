@@ -13,7 +13,8 @@ from wellkept.policy.corpus import Doc
 from wellkept.policy.filters import ANYTHING, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
-from wellkept.store.protocol import Fact, Hit, Narrow
+from wellkept.store.facts import Fact
+from wellkept.store.protocol import Hit, Narrow
 from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
@@ -157,7 +158,13 @@ class FactCorpus:
 def _fact_hit(fact: Fact) -> Hit:
     session = fact.sources[0].rpartition(":")[0] if fact.sources else None
     return Hit(
-        id=fact.id, session_id=session, text=fact.text, ts=fact.changed_at, role="user", speaker=None, events=fact.sources
+        id=fact.id,
+        session_id=session,
+        text=fact.text,
+        ts=fact.changed_at,
+        role="user",
+        speaker=None,
+        events=fact.sources,
     )
 
 

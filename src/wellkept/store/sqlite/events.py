@@ -59,6 +59,12 @@ class Events:
         self._terms = Terms(connection, "event")
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
+        if all(new.idempotency_key is None for new in events):
+            first = self._allocate(ref, events, at)
+            return [self._add(ref, seq, new) for seq, new in enumerate(events, first)]
+        return self._append_known(ref, events, at)
+
+    def _append_known(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:
         names = [
             place if new.idempotency_key is None else new.idempotency_key for place, new in enumerate(events)
         ]
