@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from wellkept.core import Core
@@ -21,6 +21,7 @@ from wellkept.policy.assemble import (
     SystemText,
     clip,
     event_tokens,
+    fence,
     system_text,
     window,
     window_candidates,
@@ -273,8 +274,7 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
-    sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
-    system = _fitting(sections, room, room - tokens, core)
+    system = _system(core, tiers, room, room - tokens, stable, shown, recalled)
     parts = dict(system.parts)
     if tokens:
         parts["window"] = tokens
@@ -357,29 +357,54 @@ def _newest_turn(events: Sequence[Event]) -> int:
     return tokens
 
 
-def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
+def _system(
+    core: Core,
+    tiers: _Tiers,
+    room: int,
+    left: int,
+    stable: SystemText,
+    shown: Sequence[Event],
+    recalled: Sequence[Recalled],
+) -> SystemText:
+    """The whole system text. Bridge and recall have one share between them."""
+    found = _recall(core, recalled, shown)
+    share = core.policy.recall_share / 2 if found else core.policy.recall_share
+    bridge = _bridge(core, tiers, shown, room, share)
+    if bridge:
+        found = [replace(section, share=share) for section in found]
+    if not bridge and not found and stable.tokens <= left:
+        return stable
+    return _fitting([*tiers.sections, *bridge, *found], room, left, core)
+
+
+def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event], room: int, share: float) -> list[Section]:
     """What has left the window and is not summarised yet, shortened on the spot."""
     seqs = {event.seq for event in shown}
     left_out = [event for event in tiers.uncovered if event.seq not in seqs][-BRIDGE_EVENTS:]
     if not left_out:
         return []
-    entries = [entry(core, event) for event in left_out]
-    limit = int(core.room(core.policy.context_budget) * core.policy.recall_share)
-    short = digest(entries, limit=limit, count=core.tokenizer)
-    if not short.text:
-        return []
     attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
-    item = Item("bridge", short.text)
+    limit = int(room * share) - core.tokenizer(fence("bridge", "", attributes)) - 1
+    # A bound method can be hashed even when its object cannot.
+    text = _digested(tuple(entry(core, event) for event in left_out), limit, core.tokenizer.__call__)
+    if not text:
+        return []
     return [
         Section(
             tier="bridge",
-            items=[item],
-            share=core.policy.recall_share,
+            items=[Item("bridge", text)],
+            share=share,
             stable=False,
             clip=True,
             attributes=attributes,
         )
     ]
+
+
+@lru_cache(maxsize=32)
+def _digested(entries: tuple[Entry, ...], limit: int, count: Callable[[str], int]) -> str:
+    """The digest, kept because the same events stand behind a window that does not move for many turns."""
+    return digest(entries, limit=limit, count=count).text if limit > 0 else ""
 
 
 def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
