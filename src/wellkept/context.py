@@ -268,8 +268,8 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
 
 
 def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
-    stable = system_text(tiers.sections, room, core.tokenizer)
-    note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
+    stable = system_text(tiers.sections, room, core.count)
+    note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
@@ -311,7 +311,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
     allowed = most
     while allowed > 0:
         try:
-            chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
+            chosen = window(tiers.uncovered, tiers.total, allowed, core.count)
         except BudgetExceeded:
             return None
         shown = _repaired(core, chosen.events)
@@ -325,7 +325,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
 def _question(core: Core, tiers: _Tiers, most: int) -> _Shown:
     """The newest user message alone."""
     asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
-    chosen = window(asked, asked[0].tokens if asked else 0, most, core.tokenizer)
+    chosen = window(asked, asked[0].tokens if asked else 0, most, core.count)
     shown = _repaired(core, chosen.events)
     others = [event for event in tiers.uncovered if event not in asked]
     seen = (*window_candidates(others, frozenset(), ""), *chosen.candidates)
@@ -338,7 +338,7 @@ def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
     return [
         event
         if id(event) in stored
-        else replace(event, tokens=event_tokens(event.content, event.speaker, core.tokenizer))
+        else replace(event, tokens=event_tokens(event.content, event.speaker, core.count))
         for event in repair(events)
     ]
 
@@ -424,7 +424,7 @@ def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) ->
 
 def _recalled_line(core: Core, result: Result) -> str:
     day = result.ts.astimezone(core.zone).date().isoformat()
-    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.tokenizer)}"
+    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.count)}"
 
 
 def entry(core: Core, event: Event) -> Entry:
@@ -438,7 +438,7 @@ def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> S
     chosen = list(sections)
     dropped: list[Candidate] = []
     while True:
-        system = system_text(chosen, room, core.tokenizer)
+        system = system_text(chosen, room, core.count)
         if system.tokens <= left or not chosen:
             return replace(system, candidates=(*system.candidates, *dropped))
         gone = chosen.pop()
@@ -446,7 +446,7 @@ def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> S
             Candidate(
                 tier=gone.tier,
                 id=item.id,
-                tokens=core.tokenizer(item.text),
+                tokens=core.count(item.text),
                 kept=False,
                 reason="gave way to the conversation",
             )

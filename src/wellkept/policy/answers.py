@@ -79,10 +79,12 @@ _TRAILING = lazy.compile(r",(?=\s*[}\]])")
 
 def read(text: str) -> Answer:
     """The answer in ``text``. Raises Unreadable."""
-    for value in _values(_THINKING.sub("", text)):
+    values = list(_values(_THINKING.sub("", text)))
+    for value in values:
         if isinstance(value, Mapping) and isinstance(value.get("memories"), list):
             return _answer(value.get("intent"), value["memories"])
-        if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+    for value in values:
+        if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
             return _answer("none", value)
     raise Unreadable('no JSON object with a list "memories" was found')
 

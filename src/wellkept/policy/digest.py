@@ -51,11 +51,15 @@ class Sentence(Record):
 
 @dataclass(frozen=True, slots=True)
 class Digest(Record):
-    """A digest: its ``text``, the seqs of the entries it speaks of, and the key data that had no room."""
+    """A digest: its ``text``, the seqs of the entries it speaks of, and the key data that had no room.
+
+    ``bared``: key data that the text still says, but no longer the sentences that they stood in.
+    """
 
     text: str
     kept: tuple[int, ...]
     dropped: tuple[KeyDatum, ...]
+    bared: tuple[KeyDatum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,16 @@ def digest(
         for key, datum in _keys(piece).items()
         if key not in there
     }
-    return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()))
+    return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()), _bared(pieces, fitted))
+
+
+def _bared(before: Iterable[_Piece], after: Iterable[_Piece]) -> tuple[KeyDatum, ...]:
+    return tuple(
+        replace(datum, said=new.date)
+        for old, new in zip(before, after, strict=True)
+        if new.form == "values" != old.form
+        for datum in new.data
+    )
 
 
 def _spoken_of(pieces: Iterable[_Piece]) -> tuple[int, ...]:
@@ -212,6 +225,16 @@ def _parsed(text: str) -> Iterator[_Piece]:
             speaker, words = (spoken[1], spoken[2]) if spoken else ("", line.strip())
             for part in sentences(words):
                 yield _Piece(number, date, speaker, part, "full", part.text, part.data)
+
+
+def quotable(text: str, seq: int) -> Iterator[Entry]:
+    """The lines of an older digest that say where their key data stood, each with its day and the given ``seq``."""
+    date = ""
+    for line in text.split("\n"):
+        if header := _HEADER.fullmatch(line.strip()):
+            date = header[1]
+        elif not line.startswith(_VALUES):
+            yield Entry(seq, "", line, date)
 
 
 def _unrepeated(pieces: list[_Piece]) -> list[_Piece]:
