@@ -420,12 +420,12 @@ def reading_results(folder: Path, quick: bool) -> list[Result]:
 def weight_results(fast: Path) -> list[Result]:
     """The lines about size."""
     with progress("import, memory, disk"):
-        empty, whole = start_of("pass"), start_of("import wellkept")
+        empty, whole = start_of("pass"), start_of("from wellkept import Memory")
         mega = peak_memory()
         length, body, index = disk(fast / "ours-normal.db")
     return [
         Result(
-            "`import wellkept`",
+            "`from wellkept import Memory`",
             f"{micro(empty)} (bare Python)",
             micro(whole),
             f"+ {micro(whole - empty)}",
