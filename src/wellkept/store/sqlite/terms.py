@@ -6,6 +6,7 @@ and the cost of a question follows the size of one user's memory.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
@@ -54,8 +55,14 @@ class Terms:
 
     def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
         """In how many rows each token stands."""
-        statement = f"SELECT count(DISTINCT doc) FROM {self._name}_postings WHERE term = ?"
-        return {token: self._db.execute(statement, (f"{scope_key:x}x{token}",)).get for token in tokens}
+        salt = f"{scope_key:x}x"
+        statement = f"""
+            SELECT term, count(DISTINCT doc) FROM {self._name}_postings
+            WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
+        """
+        wanted = json.dumps([salt + token for token in tokens])
+        found = {term[len(salt) :]: count for term, count in self._db.execute(statement, (wanted,))}
+        return {token: found.get(token, 0) for token in tokens}
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
