@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
-from wellkept.cli import render, search, traces
+from wellkept.cli import facts, forget, render, search, traces
 from wellkept.cli.output import clean
 from wellkept.cli.stage import BUDGET, NAMESPACE, USER, Stage, stage
 from wellkept.context import Context
+from wellkept.memory import UserMemory
 from wellkept.testing import Call, FakeModel
 
 DATE = "6月28日"
@@ -127,6 +129,89 @@ def forgetful(call: Call) -> str:
     return "\n".join([*notes, f"- {missing}"] if missing else notes)
 
 
+def remembering(play: Stage) -> None:
+    """Facts from a scripted model; a correction, an undo, and an erasure with its receipt."""
+    promise = "without a model nothing is extracted from what was said"
+    play.check(not play.memory.user(USER, namespace=NAMESPACE).get_all().results, promise)
+    with stage(play.story, ":memory:", model=FakeModel(attentive, name="an attentive model")) as other:
+        other.tell(47)
+        user = other.memory.user(USER, namespace=NAMESPACE)
+        play.headline(
+            "Facts, when there is a model",
+            "A fact is kept when its quote stands in the user's own words and says it. One of the model's is made up.",
+        )
+        play.show(*(facts.changed(change) for change in user.changes()))
+        play.check(INVENTED not in _known(user), "what the user never said was refused")
+        _corrected(play, user)
+        _undone(play, user)
+        _forgotten(play, user)
+
+
+def _known(user: UserMemory) -> str:
+    return "\n".join(fact.text for fact in user.get_all())
+
+
+def _corrected(play: Stage, user: UserMemory) -> None:
+    texts = {fact.id: fact.text for fact in user.get_all()}
+    doubts = user.review()
+    play.show("", Text("Where the words alone do not decide, a person is asked:"))
+    play.show(*(facts.asked(doubt, texts) for doubt in doubts))
+    for doubt in doubts:
+        if doubt.kind == "replace":
+            user.settle(doubt.id, accept=True)
+    known = _known(user)
+    play.check("可乐" in known and "咖啡" not in known, "with a yes, cola has taken the place of coffee")
+
+
+def _undone(play: Stage, user: UserMemory) -> None:
+    retired = user.delete(user.get_all().results[0].id)
+    user.undo(retired.id)
+    play.show("", *(facts.changed(change) for change in user.changes(limit=2)))
+    play.check(
+        retired.fact_id in {fact.id for fact in user.get_all()}, "what was retired is back after an undo"
+    )
+
+
+def _forgotten(play: Stage, user: UserMemory) -> None:
+    plan = user.forget("门锁")
+    receipt = user.forget(plan)
+    play.show("", forget.previewed(plan), forget.received(receipt))
+    play.check(
+        not receipt.left and not user.search("739204"), "the code of the door is gone, and cannot be found"
+    )
+
+
+INVENTED = "用户有两只狗"
+# quote, subject, attribute, content, keyword
+_TOLD = (
+    ("朵朵对花生过敏", "朵朵", "allergy", "朵朵对花生过敏", "花生"),
+    ("我们家的猫叫芝麻", "user", "pet", "用户家的猫叫芝麻", "芝麻"),
+    ("现在每天早上一杯美式咖啡", "user", "drink", "用户每天早上一杯美式咖啡", "咖啡"),
+    ("现在每天早上一杯美式咖啡", "user", "pet", INVENTED, "狗"),
+    ("我又回去喝可乐了", "user", "drink", "用户又回去喝可乐了", "可乐"),
+)
+
+
+def attentive(call: Call) -> str:
+    """What a good model would extract, and one thing that it makes up; asked for a summary, it repeats the messages."""
+    if not call.system.startswith("You keep the long-term memory"):
+        return forgetful(call)
+    memories = [
+        {
+            "subject": subject,
+            "attribute": attribute,
+            "content": content,
+            "labels": [],
+            "keywords": [keyword],
+            "quote": quote,
+        }
+        for quote, subject, attribute, content, keyword in _TOLD
+        if quote in call.text
+    ]
+    intent = "replace" if "我又回去" in call.text else "none"
+    return json.dumps({"intent": intent, "memories": memories}, ensure_ascii=False)
+
+
 def replaying(play: Stage) -> None:
     """An old context, rebuilt and then rebuilt under another budget."""
     play.memory.run_jobs()
@@ -144,5 +229,5 @@ def replaying(play: Stage) -> None:
 
 
 SCENES: Sequence[Callable[[Stage], None]] = (
-    beginning, tools, small_budgets, ending, searching, summarising, replaying,
+    beginning, tools, small_budgets, ending, searching, summarising, remembering, replaying,
 )  # fmt: skip
