@@ -92,41 +92,39 @@ def searching(play: Stage) -> None:
 
 
 def summarising(play: Stage) -> None:
-    """A model's summary is checked in code, sent back once, and merged with the next one."""
+    """A model's summary is checked in code, completed, and merged with the next one."""
     model = FakeModel(forgetful, name="a forgetful model")
     with stage(play.story, ":memory:", model=model) as other:
         other.tell(24)
         summaries = other.chat.summaries()
     play.headline(
         "Turn 24 again, with a model that leaves out every second message",
-        "Code lists the dates, numbers and names of the source, and sends the summary back once with what it lost.",
+        "Code lists the dates, numbers and names of the source, and asks again for the sentences that were lost:",
     )
-    asked_again = [call for call in model.calls if len(call.messages) > 1]
-    for call in asked_again[:1]:
+    repairs = [call for call in model.calls if _asks(call) == "repair"]
+    for call in repairs[:1]:
         play.show(Text(clean(call.text), style="yellow"))
-    newest = max(summary.version for summary in summaries)
     for summary in summaries:
-        play.show(
-            render.hint(
-                f"version {summary.version}, {summary.by}: events {summary.covers_from}-{summary.covers_to}"
-            )
-        )
-        if summary.version == newest:
-            play.show(Text(clean(summary.text)))
-    play.check(
-        bool(asked_again) and newest > 1,
-        f"{len(asked_again)} summaries came back with what they had lost, and were merged",
-    )
+        covered = f"events {summary.covers_from}-{summary.covers_to}"
+        play.show(render.hint(f"version {summary.version}, {summary.by}: {covered}"))
+    play.show(Text(clean(summaries[-1].text)))
+    promise = f"{len(repairs)} summaries were completed with what they had lost, and merged"
+    play.check(bool(repairs) and summaries[-1].version > 1, promise)
 
 
 def forgetful(call: Call) -> str:
-    """Notes on every second message; asked again, they hold what was missing too."""
-    said = [
-        line.partition("] ")[2] for line in call.messages[0]["content"].splitlines() if line.startswith("[")
-    ]
-    notes = [f"- {line[:60]}" for line in said[::2]]
-    missing = call.text.rpartition("Missing:\n")[2] if len(call.messages) > 1 else ""
-    return "\n".join([*notes, f"- {missing}"] if missing else notes)
+    """Notes on every second message; asked for the rest, all of it. Facts it has none."""
+    if _asks(call) == "facts":
+        return '{"intent": "none", "memories": []}'
+    said = [line.partition("] ")[2] for line in call.text.splitlines() if line.startswith("[")]
+    return "\n".join(f"- {line}" for line in (said[::2] if _asks(call) == "notes" else said))
+
+
+def _asks(call: Call) -> str:
+    """What a call to a model is for."""
+    if call.system.startswith("You keep the long-term memory"):
+        return "facts"
+    return "notes" if "These must all appear" in call.text else "repair"
 
 
 def remembering(play: Stage) -> None:
@@ -153,14 +151,12 @@ def _known(user: UserMemory) -> str:
 
 def _corrected(play: Stage, user: UserMemory) -> None:
     texts = {fact.id: fact.text for fact in user.get_all()}
-    doubts = user.review()
     play.show("", Text("Where the words alone do not decide, a person is asked:"))
-    play.show(*(facts.asked(doubt, texts) for doubt in doubts))
-    for doubt in doubts:
-        if doubt.kind == "replace":
-            user.settle(doubt.id, accept=True)
-    known = _known(user)
-    play.check("可乐" in known and "咖啡" not in known, "with a yes, cola has taken the place of coffee")
+    play.show(*(facts.asked(doubt, texts) for doubt in user.review()))
+    coffee = next(fact for fact in user.get_all() if "咖啡" in fact.text)
+    user.update(coffee.id, "用户不喝咖啡了")
+    play.show("", *(facts.changed(change) for change in user.history(coffee.id)))
+    play.check("美式咖啡" not in _known(user), "a fact corrected by hand keeps its id and its history")
 
 
 def _undone(play: Stage, user: UserMemory) -> None:
@@ -173,6 +169,8 @@ def _undone(play: Stage, user: UserMemory) -> None:
 
 
 def _forgotten(play: Stage, user: UserMemory) -> None:
+    for doubt in user.review():
+        user.settle(doubt.id, accept=False)
     plan = user.forget("门锁")
     receipt = user.forget(plan)
     play.show("", forget.previewed(plan), forget.received(receipt))
@@ -194,7 +192,7 @@ _TOLD = (
 
 def attentive(call: Call) -> str:
     """What a good model would extract, and one thing that it makes up; asked for a summary, it repeats the messages."""
-    if not call.system.startswith("You keep the long-term memory"):
+    if _asks(call) != "facts":
         return forgetful(call)
     memories = [
         {
