@@ -163,7 +163,7 @@ def _same_frame(new: Claim, old: Claim) -> bool:
 
 
 def _denied(old: Claim, source: str) -> bool:
-    return any(rules.relation(clause, old.text) == rules.CONFLICT for clause in clauses(source))
+    return any(rules.relation(clause.rstrip("了啦"), old.text) == rules.CONFLICT for clause in clauses(source))
 
 
 def clauses(text: str) -> list[str]:
