@@ -21,7 +21,11 @@ REPLACED = [
     ("用户住在无锡", ["用户对花生过敏", "用户住在苏州"], 1),
     ("用户搬到无锡", ["用户住在苏州"], 0),
     ("The user moved to Munich", ["The user's parents live in Rome", "The user lives in Berlin"], 1),
-    ("User's favourite player is Messi", ["User's favourite player is Ronaldo", "User's favourite city is Oslo"], 0),
+    (
+        "User's favourite player is Messi",
+        ["User's favourite player is Ronaldo", "User's favourite city is Oslo"],
+        0,
+    ),
     ("用户最喜欢的球星是梅西", ["用户最喜欢的球星是C罗"], 0),
     ("儿子6岁", ["女儿5岁", "儿子5岁"], 1),
     ("User does not like cilantro", ["User likes cilantro"], 0),
@@ -40,6 +44,8 @@ KEPT = [
     ("用户喜欢喝咖啡", ["用户喜欢喝可乐"]),
     ("The user likes tea", ["The user likes coffee", "The user dislikes milk"]),
     ("用户对花生过敏", ["用户最喜欢的汤是罗宋汤", "女儿对花生过敏"]),
+    ("Owns boat number 6", ["Owns boat number 5"]),
+    ("用户2026-03-01跑了马拉松", ["用户2025-03-02跑了马拉松"]),
     ("User works as a nurse", ["User lives in Berlin"]),
     ("The user used to live in Oslo", ["The user lives in Berlin"]),
 ]
@@ -74,6 +80,14 @@ def test_a_correction_replaces_the_same_key_where_the_words_bear_it_out() -> Non
     assert decide(new, [old], source="我不喝可乐了，喝咖啡") == Decision(replaces=(0,))
 
 
+def test_another_number_replaces_one_value_of_one_thing() -> None:
+    new, old = claims("项目预算是五十万", "项目预算是三十万", attribute="budget")
+    assert decide(new, [old]) == Decision(replaces=(0,))
+    new, old = claims("Deadline is 2026-06-15", "Deadline is 2026-05-30", attribute="deadline")
+    assert decide(new, [old], source="the deadline is 2026-06-15") == Decision()
+    assert decide(new, [old], source="no wait, the deadline is 2026-06-15 now") == Decision(replaces=(0,))
+
+
 def test_two_that_fit_equally_well_are_asked_about() -> None:
     new, *olds = claims("用户喝咖啡", "用户喝可乐", "用户喝茶", attribute="drink")
     assert decide(new, olds, correction=True, source="我改喝咖啡了") == Decision(doubts=(0, 1))
@@ -85,7 +99,9 @@ def test_speakers_are_kept_apart() -> None:
     assert decide(bob, [eve], correction=True, source="actually I like chess") == Decision()
 
 
-WORDS = st.sampled_from("user likes hates not lives in Berlin Oslo tea dogs 5 6 five 用户 不 喜欢 喝 茶 可乐 住在 苏州 岁".split())
+WORDS = st.sampled_from(
+    "user likes hates not lives in Berlin Oslo tea dogs 5 6 five 用户 不 喜欢 喝 茶 可乐 住在 苏州 岁".split()
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 
 

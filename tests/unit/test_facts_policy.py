@@ -49,7 +49,14 @@ def test_a_wish_may_mean_what_was_said_last(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["don't forget to call mom", "别忘了带伞", "我忘了带钥匙", "I forgot my keys", "never forget I love cats"]
+    "message",
+    [
+        "don't forget to call mom",
+        "别忘了带伞",
+        "我忘了带钥匙",
+        "I forgot my keys",
+        "never forget I love cats",
+    ],
 )
 def test_other_uses_of_the_word_are_no_wish(message: str) -> None:
     assert forget_phrases(message) == []
@@ -61,9 +68,24 @@ def test_questions_and_orders_state_nothing() -> None:
 
 
 def test_labels_are_whole_words_reused_and_few() -> None:
-    given = ["food ", "Ｆｏｏｄ", "daily_routine", "memory", "偏好", "x" * 41, "", "<b>", "饮食", "pets", "more"]
+    given = [
+        "food ",
+        "Ｆｏｏｄ",
+        "daily_routine",
+        "memory",
+        "偏好",
+        "x" * 41,
+        "",
+        "<b>",
+        "饮食",
+        "pets",
+        "more",
+    ]
     assert clean(given, ["Food", "daily routine"]) == ("Food", "daily routine", "b")
-    assert clean(["dietary_preferences", "dietary_preference_list"]) == ("dietary preferences", "dietary preference list")
+    assert clean(["dietary_preferences", "dietary_preference_list"]) == (
+        "dietary preferences",
+        "dietary preference list",
+    )
 
 
 def test_the_catalogue_lists_each_label_once_in_order() -> None:
@@ -83,8 +105,13 @@ class Kept:
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 50), st.integers(0, 500)), max_size=12), st.integers(1, 12))
-def test_the_least_used_and_oldest_make_room_and_pinned_ones_stay(rows: list[tuple[bool, int, int]], limit: int) -> None:
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 50), st.integers(0, 500)), max_size=12),
+    st.integers(1, 12),
+)
+def test_the_least_used_and_oldest_make_room_and_pinned_ones_stay(
+    rows: list[tuple[bool, int, int]], limit: int
+) -> None:
     facts = [Kept(pinned, uses, NOW - timedelta(hours=hours)) for pinned, uses, hours in rows]
     gone = surplus(facts, limit)
     free = [fact for fact in facts if not fact.pinned]
@@ -119,14 +146,22 @@ def test_an_answer_is_found_in_what_surrounds_it(text: str) -> None:
     assert [(each.text, each.quote) for each in answer.proposals] == [("x", "y")]
 
 
-@pytest.mark.parametrize("text", ["", "no", "{}", "[]", '{"intent": "none"}', '{"memories": "none"}', "[1]", "{" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "no", "{}", "[]", '{"intent": "none"}', '{"memories": "none"}', "[1]", "{" * 5000]
+)
 def test_what_holds_no_answer_is_an_error_not_an_empty_list(text: str) -> None:
     with pytest.raises(Unreadable):
         read(text)
 
 
 def test_what_has_the_wrong_shape_is_counted() -> None:
-    items = [{"content": 5}, "x", None, {"content": "a" * 5000}, {"content": "ok", "labels": "a, b", "tags": 3, "quote": []}]
+    items = [
+        {"content": 5},
+        "x",
+        None,
+        {"content": "a" * 5000},
+        {"content": "ok", "labels": "a, b", "tags": 3, "quote": []},
+    ]
     answer = read(json.dumps({"intent": "destroy", "memories": items}))
     assert answer.intent == "none"
     assert answer.unusable == 4

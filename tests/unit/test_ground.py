@@ -111,7 +111,9 @@ def test_any_text_is_judged_without_an_error(message: str, text: str, quote: str
 def test_relative_dates_become_absolute_and_yearly_ones_stay() -> None:
     said = Said("", MONDAY, "Asia/Shanghai")
     assert dated("用户下周三要做手术", said) == "用户2026-03-11要做手术"
-    assert dated("The user flies to Rome tomorrow at noon", said) == "The user flies to Rome 2026-03-03 at noon"
+    assert (
+        dated("The user flies to Rome tomorrow at noon", said) == "The user flies to Rome 2026-03-03 at noon"
+    )
     assert dated("用户去年戒烟", said) == "用户2025年戒烟"
     assert dated("The user's birthday is June 3", said) == "The user's birthday is June 3"
 
