@@ -102,6 +102,10 @@ class Memory:
         if self._worker:
             self._runner.notify()
 
+    def start_worker(self) -> None:
+        """Start the background thread now, to look for work of other processes too; not with ``worker=False``."""
+        self._notify()
+
     def run_jobs(self, limit: int | None = None) -> int:
         """Do the background work that is due now, in this thread, and write traces; how many jobs were run.
 

@@ -23,7 +23,7 @@ from wellkept.policy.terms import event_terms
 from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
-from wellkept.summarize import put_if_due
+from wellkept.summarize import put_if_due, rebuild
 from wellkept.trace import TraceList, traced
 
 T = TypeVar("T")
@@ -305,6 +305,18 @@ class Session(SessionReader):
     def _answered(self, context: Context, reply: Reply) -> Answer:
         [event] = self.append([draft_of(reply, context)])
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
+
+    def rebuild_summaries(self) -> int:
+        """Drop every version of the summary and the ledger, and have them made anew from the events; how many versions
+        there were. Contexts bridge the gap until the job is done."""
+
+        def work(tables: Tables) -> int:
+            self._known(tables.sessions.info(self._ref))
+            return rebuild(tables, self._ref, self._core.policy, self._core.now())
+
+        dropped = self._core.store.write(work)
+        self._core.notify()
+        return dropped
 
     def pop_turn(self) -> list[Event]:
         """Take the last turn (the newest user message and all after it) away for good; what was taken,

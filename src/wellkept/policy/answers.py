@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import USER, Claim
 from wellkept.records import Record
 
@@ -71,9 +72,9 @@ class Unreadable(ValueError):
     """The answer holds no JSON of the kind that was asked for; the text says what is wrong with it."""
 
 
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
-_TRAILING = re.compile(r",(?=\s*[}\]])")
+_THINKING = lazy.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_BAD_ESCAPE = lazy.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
+_TRAILING = lazy.compile(r",(?=\s*[}\]])")
 
 
 def read(text: str) -> Answer:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wellkept.errors import InvalidInput
-from wellkept.policy import dates, numbers
+from wellkept.policy import dates, lazy, numbers
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
 from wellkept.policy.intent import sentences, states
@@ -25,7 +25,7 @@ from wellkept.records import Record
 from wellkept_flash import rules, words
 
 # What a person writes around other people's words.
-_FOREIGN = re.compile(
+_FOREIGN = lazy.compile(
     r"```.*?(?:```|\Z)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
     r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
     re.DOTALL | re.MULTILINE,

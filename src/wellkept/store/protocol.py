@@ -210,6 +210,9 @@ class Jobs(Protocol):
     def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
         """Make jobs of this kind that wait for their first attempt due at ``at``; how many there were."""
 
+    def counts(self) -> dict[str, int]:
+        """How many jobs the whole store has, by state."""
+
     def next_due(self, kinds: Sequence[str]) -> int:
         """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
 
@@ -264,7 +267,7 @@ class Trace(Record):
         seq: the newest event of the session then.
         version: its newest summary version then; 0 for none.
         policy: the policy's values then.
-        query: what was recalled for.
+        query: what was recalled for; ``recalled`` is what recall gave: id, line, score and events of each.
         system, boundary, messages, tokens, parts: the context itself; messages in OpenAI's shape.
         candidates: each thing that could have been in it, with its tokens, kept or dropped and why.
     """
@@ -283,6 +286,7 @@ class Trace(Record):
     tokens: int
     parts: Mapping[str, int]
     candidates: tuple[Candidate, ...]
+    recalled: Sequence[Mapping[str, Any]] = ()
 
 
 class Traces(Protocol):
