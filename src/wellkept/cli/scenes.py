@@ -8,6 +8,7 @@ from rich.text import Text
 
 from wellkept.cli import render, search, traces
 from wellkept.cli.output import clean
+from wellkept.cli.remembering import remembering
 from wellkept.cli.stage import BUDGET, NAMESPACE, USER, Stage, stage
 from wellkept.context import Context
 from wellkept.testing import Call, FakeModel
@@ -144,5 +145,5 @@ def replaying(play: Stage) -> None:
 
 
 SCENES: Sequence[Callable[[Stage], None]] = (
-    beginning, tools, small_budgets, ending, searching, summarising, replaying,
+    beginning, tools, small_budgets, ending, searching, summarising, remembering, replaying,
 )  # fmt: skip
