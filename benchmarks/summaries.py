@@ -76,7 +76,7 @@ def conversation(language: str, seed: int = 1) -> Iterator[tuple[str, str]]:
 def _message(language: str, chance: random.Random) -> str:
     talk = chance.choice(SMALL[language])
     if chance.random() > 0.4:
-        return talk + chance.choice(SMALL[language])
+        return (talk + chance.choice(SMALL[language])).strip()
     month = chance.randrange(10)
     values = {
         "n": chance.randint(21, 980),

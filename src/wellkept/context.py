@@ -249,8 +249,10 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
-    sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
-    system = _fitting(sections, room, room - tokens, core)
+    extra = [*_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
+    system = stable
+    if extra or stable.tokens > room - tokens:
+        system = _fitting([*tiers.sections, *extra], room, room - tokens, core)
     parts = dict(system.parts)
     if tokens:
         parts["window"] = tokens
