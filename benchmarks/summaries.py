@@ -56,11 +56,11 @@ SMALL = {
         "谢谢你，辛苦了！",
     ),
     "en": (
-        "Sounds good.",
-        "Haha, that is funny.",
-        "Nice weather, we took a walk today.",
-        "Sure, as you like.",
-        "Thanks!",
+        "Sounds good. ",
+        "Haha, that is funny. ",
+        "Nice weather, we took a walk today. ",
+        "Sure, let us do that. ",
+        "Thanks! ",
     ),
 }
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
