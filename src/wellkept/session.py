@@ -12,6 +12,7 @@ from wellkept.context import Context, Moment
 from wellkept.core import Core
 from wellkept.embedding import want_events
 from wellkept.errors import ModelError, NotFound
+from wellkept.facts.extract import put as put_extraction
 from wellkept.models.protocol import Reply
 from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
@@ -158,6 +159,10 @@ class Session(SessionReader):
     """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
     itself."""
 
+    def __init__(self, core: Core, ref: SessionRef) -> None:
+        super().__init__(core, ref)
+        self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
+
     def get_context(
         self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
     ) -> Context:
@@ -167,7 +172,9 @@ class Session(SessionReader):
         """
         if as_of is not None:
             return super().get_context(query, budget, as_of=as_of)
-        return traced(self._core, self._ref, query, budget)
+        context = traced(self._core, self._ref, query, budget, seen=self._seen)
+        self._seen = max(self._seen, context.change)
+        return context
 
     def add_message(
         self,
@@ -226,6 +233,7 @@ class Session(SessionReader):
         stored = tables.events.append(self._ref, events, at=now)
         turned = any(event.role == "user" for event in events)
         due = turned and put_if_due(tables, self._ref, self._core.policy, now)
+        due = put_extraction(tables, self._ref, self._core, stored, now) or due
         wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
         return stored, want_events(self._core, tables, self._ref, wanted, now) or due
 
@@ -340,11 +348,30 @@ class Session(SessionReader):
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))
         events = list(tables.events.walk(self._ref))
-        tables.events.remove(self._ref, events, [event_terms(event.content, event.speaker) for event in events])
+        tables.events.remove(
+            self._ref, events, [event_terms(event.content, event.speaker) for event in events]
+        )
         ledger = len(tables.summaries.ledger(self._ref))
         summaries = tables.summaries.drop(self._ref, 1)
         removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
         return {**tables.sessions.delete(self._ref), **removed}
+
+
+def open_session(
+    core: Core, scope: Scope, id: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
+) -> SessionRef:
+    """The session with this id, made when there is none."""
+    kept, at = plain_metadata(metadata), core.now()
+
+    def work(tables: Tables) -> SessionRef:
+        found = tables.sessions.find(scope, id)
+        if found is not None:
+            return found
+        made = tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
+        tables.facts.anchor(made)
+        return made
+
+    return core.store.write(work)
 
 
 # ── making an event ready

@@ -272,6 +272,7 @@ def _store(
         made = [(_nothing_said(run.core, work), [])]
     if not tables.summaries.add(ref, [summary for summary, _ in made], ledger, expected=work.covered):
         raise Conflict("Another worker summarised this session first.")
+    tables.facts.anchor(ref)
     put_if_due(tables, ref, policy, run.core.now())
     return {**outcome, "due": True, "by": made[0][0].by, "ledger": len(ledger)}
 

@@ -19,12 +19,14 @@ from wellkept.records import Policy, Record, Scope, plain
 from wellkept.store.protocol import SessionRef, Tables, Trace
 
 
-def traced(core: Core, ref: SessionRef, query: str | None, budget: int | None) -> Context:
+def traced(
+    core: Core, ref: SessionRef, query: str | None, budget: int | None, *, seen: int | None = None
+) -> Context:
     """The context of a session now, with a trace where the policy (or a trace file) asks for one."""
     if not core.tracer.on:
-        return contexts.build(core, ref, query=query, budget=budget)
+        return contexts.build(core, ref, query=query, budget=budget, seen=seen)
     erasures = core.tracer.erasures(ref)
-    made = contexts.build(core, ref, query=query, budget=budget)
+    made = contexts.build(core, ref, query=query, budget=budget, seen=seen)
     context = replace(made, trace_id=new_id("trace"))
     at = core.clock()
     core.tracer.take(ref, erasures, lambda: _trace(core, ref, context, at, query, budget))

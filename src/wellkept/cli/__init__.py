@@ -24,6 +24,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("care", "Look a store over, and repair it."),
     "backup": ("care", "Copy a store while it is in use."),
     "jobs": ("jobs", "List, retry and cancel background work."),
+    "serve": ("serve", "Serve a store over HTTP, with the gateway, MCP and the panel."),
+    "worker": ("worker", "Do the background work of a store in a process of its own."),
+    "keys": ("keys", "Make, list and revoke keys of the service."),
 }
 
 

@@ -19,6 +19,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from wellkept.policy import lazy
 from wellkept.policy.dates import absolute, parse
 from wellkept.policy.keydata import HARD, KeyDatum, extract
 from wellkept.records import Record
@@ -114,7 +115,7 @@ def _spoken_of(pieces: Iterable[_Piece]) -> tuple[int, ...]:
     return tuple(sorted({piece.line for piece in pieces if piece.line > 0 and piece.text}))
 
 
-_ABSOLUTE = re.compile(r"\d{4}|--\d\d")
+_ABSOLUTE = lazy.compile(r"\d{4}|--\d\d")
 
 
 def _relative(datum: KeyDatum) -> bool:
@@ -128,13 +129,13 @@ def _keys(piece: _Piece) -> dict[Key, KeyDatum]:
 
 # ── sentences ────────────────────────────────────────────────────────────────────────────────────────
 
-_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_END = re.compile(
+_BLOCK = lazy.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_END = lazy.compile(
     r"[。！？…]+[”」』）)\"']*|[!?]+[\"')”]*(?=\s|$|[\u4e00-\u9fff])|[；;](?=\s|$|[\u4e00-\u9fff])|\n+"
     r"|(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\be\.g)(?<!\bi\.e)(?<!\b[A-Z])(?<!\n\d)(?<!\n\d\d)"
     r"\.[\"')”]*(?=\s+[^a-z\s]|\s*$)"
 )
-_PREFERENCE = re.compile(
+_PREFERENCE = lazy.compile(
     r"喜欢|喜歡|讨厌|討厭|偏好|最爱|最愛|爱吃|爱喝|愛吃|愛喝|不爱|不愛|热爱|宁愿|宁可|更想|习惯"
     r"|習慣|着迷|害怕|受不了"
     r"|\b(?:loves?|hates?|prefers?|preferred|favou?rites?|enjoys?|dislikes?|fond of"
@@ -206,9 +207,9 @@ def _piece(entry: Entry, sentence: Sentence) -> _Piece:
     return _Piece(entry.seq, entry.date, entry.speaker, sentence, "full", sentence.text, sentence.data)
 
 
-_HEADER = re.compile(r"\[([^\[\]]+)\]")
-_SPOKEN = re.compile(r"([^:：\n]{1,60}): (.+)")
-_VALUES = "· "  # begins a line of bare values
+_HEADER = lazy.compile(r"\[([^\[\]]+)\]")
+_SPOKEN = lazy.compile(r"([^:：\n]{1,60}): (.+)")
+_VALUES = "· "
 
 
 def _parsed(text: str) -> Iterator[_Piece]:
@@ -332,7 +333,7 @@ def _reduced(piece: _Piece, form: Form, only_here: Collection[Key] = (), limit: 
     return _Piece(piece.line, piece.date, piece.speaker, sentence, form, text, data)
 
 
-_CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
+_CLAUSE_BREAK = lazy.compile(r"[，；]|[,;](?=\s)")
 
 
 @lru_cache(maxsize=1_024)
