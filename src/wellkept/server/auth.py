@@ -125,10 +125,8 @@ def scope_of(visitor: Visitor, settings: Settings, namespace: str | None, user: 
 
     Raises NotFound when the visitor's key opens another one, a 422 problem when nobody was named.
     """
-    return Scope(
-        _bound("namespace", visitor.namespace, namespace, settings.namespace),
-        _bound("user", visitor.user, user, settings.user),
-    )
+    default = settings.user if visitor.key_id is None else None
+    return Scope(namespace_of(visitor, settings, namespace), _bound("user", visitor.user, user, default))
 
 
 def namespace_of(visitor: Visitor, settings: Settings, namespace: str | None) -> str:
