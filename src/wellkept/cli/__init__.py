@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "jobs": ("jobs", "List, retry and cancel background work."),
     "serve": ("serve", "Serve a store over HTTP, with the gateway, MCP and the panel."),
     "worker": ("worker", "Do the background work of a store in a process of its own."),
+    "mcp": ("mcp", "Offer a user's memory to a model's host, over MCP."),
     "keys": ("keys", "Make, list and revoke keys of the service."),
 }
 
