@@ -47,8 +47,9 @@ def prompt(labels, message):
     return "Existing summary labels:\n" + catalogue + "\n\nCurrent user message:\n" + message + "\n"
 
 
-def parse(reply):
-    """The Extraction in the text ``reply``, which may hold prose or a code fence around the JSON.
+def parse(reply, limit=MAX_MEMORIES):
+    """The Extraction (of at most ``limit`` memories) in the text ``reply``, which may hold prose or a code
+    fence around the JSON.
 
     Raises:
         ValueError: there is none.
@@ -67,7 +68,7 @@ def parse(reply):
         raise ValueError("no memories in the reply: " + text.cut_chars(reply, 80))
     intent = found.get("intent")
     intent = intent if intent in (FORGET, REPLACE) else NONE
-    return Extraction(intent, [_memory(one) for one in memories[:MAX_MEMORIES] if isinstance(one, dict)])
+    return Extraction(intent, [_memory(one) for one in memories[:limit] if isinstance(one, dict)])
 
 
 def apply(memory, message, extraction):

@@ -4,6 +4,8 @@ dicts."""
 import json
 
 from wellkept_flash import text, views
+from wellkept_flash.errors import InvalidInput
+from wellkept_flash.files import Disk
 from wellkept_flash.folder import Folder
 from wellkept_flash.journal import DAMAGED, HEALED
 
@@ -11,7 +13,7 @@ READS = "reads it"
 
 
 def check(root, disk=None):
-    """Look through the directory ``root`` without writing anything.
+    """Look through the directory, or the littlefs or FAT image file, ``root`` without writing anything.
 
     Returns:
         A dict: ``healthy``; ``sessions``, a list of dicts (name, id, bytes, records, healed, damaged_bytes,
@@ -22,6 +24,10 @@ def check(root, disk=None):
     Raises:
         NotFound: there is nothing of a device in it.
     """
+    if (disk or Disk()).size(root) >= 0:
+        return _in_image(check, root)
+    if (disk or Disk()).size(root) >= 0:
+        return _in_image(check, root)
     folder = Folder(root, disk)
     sessions = [_check_session(session) for session in folder.sessions()]
     memory = _check_memory(folder)
@@ -38,8 +44,13 @@ def check(root, disk=None):
 
 
 def show(root, disk=None):
-    """The contents of the directory for people: ``sessions`` (id, messages as role and text), ``facts``,
+    """The contents of the directory or image file for people: ``sessions`` (id, messages as role and text),
+    ``facts``,
     ``profile``."""
+    if (disk or Disk()).size(root) >= 0:
+        return _in_image(show, root)
+    if (disk or Disk()).size(root) >= 0:
+        return _in_image(show, root)
     folder = Folder(root, disk)
     sessions = []
     for session in folder.sessions():
@@ -54,7 +65,12 @@ def repair(root, disk=None):
     Returns:
         A dict: ``sessions`` by name with the lines "good", "healed" and "damaged" (set aside in a
         ``.damaged`` file); ``memory``, the same for the records; ``after``, the report of ``check``.
+
+    Raises:
+        InvalidInput: ``root`` is an image file: unpack it, repair the folder and make a new image.
     """
+    if (disk or Disk()).size(root) >= 0:
+        raise InvalidInput("an image cannot be repaired in place: unpack it (images.unpack) and repair that")
     folder = Folder(root, disk)
     done = {}
     for session in folder.sessions():
@@ -66,6 +82,18 @@ def repair(root, disk=None):
     memory.begin()
     memory.compact()
     return {"sessions": done, "memory": repaired, "after": check(root, disk)}
+
+
+def _in_image(look, image):
+    """``look`` at the files of an image file, unpacked for the moment."""
+    import tempfile
+
+    from wellkept_flash import images
+
+    with tempfile.TemporaryDirectory() as folder:
+        kind = images.unpack(image, folder)
+        report = look(folder)
+    return dict(report, root=image, image=kind)
 
 
 def _check_session(session):

@@ -85,6 +85,7 @@ class Journal:
         self.name = text.clean(name)
         self._new = path + ".new"
         self._settled = False
+        self._known = None  # sizes of the files after the last append, while nobody else writes
 
     def append(self, records):
         """Add ``records``, tuples (type, format, line without newline as bytes). They are durable on return.
@@ -105,10 +106,13 @@ class Journal:
         self.disk.append(self.path, b"".join(lines))
         self.disk.append(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
         self._index(claims)
+        self._known = self._sizes()
 
     def ready(self):
         """Before a write: finish a switch that was cut, repair what does not fit. True: lines may have
         moved."""
+        if self._known == self._sizes():
+            return False
         self._settle()
         if self._in_step():
             return False
@@ -194,6 +198,9 @@ class Journal:
         self.disk.remove(self._new)
         self.disk.remove(self.sidecar + ".tmp")
         self._settled = True
+
+    def _sizes(self):
+        return [self.disk.size(path) for path in (self.path, self.sidecar)]
 
     def _begin(self):
         folder = self.path.rsplit("/", 1)[0]

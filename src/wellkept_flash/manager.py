@@ -19,18 +19,24 @@ class Settings:
 
     Attributes:
         max_message_chars: code points of a user or final text.
+        max_user_texts: user texts in one batch.
         session_limit: bytes of a session's data file from which a completed turn compacts it.
         kept_tool_turns: newest completed turns that keep their tool records in a compaction.
         queue_length: extraction jobs that may wait.
+        max_memories: memories that are taken from one message.
         max_items: live items of long-term memory.
         compact_changes: superseded lines from which a flush compacts long-term memory.
         compact_bytes: size of its records file from which a write compacts it.
+        output_bytes: most bytes of a tool's answer.
         recall_limit: items that a recall gives when it names no limit.
         lightweight: put all memories into the context instead of the labels, and extract nothing.
     """
 
     def __init__(self, **changes):
         self.max_message_chars = 4096
+        self.max_user_texts = 4
+        self.max_memories = extract.MAX_MEMORIES
+        self.output_bytes = tools.OUTPUT_BYTES
         self.session_limit = compact.LIMIT
         self.kept_tool_turns = compact.KEPT_TOOL_TURNS
         self.queue_length = 4
@@ -88,8 +94,15 @@ class Device:
 
     def session(self, session_id):
         """The Session with this id, whether it has records or not."""
-        folder = self._root + "/sessions"
-        return Session(self.disk, folder, session_id, self.backend, self.settings.max_message_chars)
+        limits = self.settings
+        return Session(
+            self.disk,
+            self._root + "/sessions",
+            session_id,
+            self.backend,
+            limits.max_message_chars,
+            limits.max_user_texts,
+        )
 
     def final(self, session_id, message=None, words=""):
         """Append the final answer, which completes the turn, and compact the session if it is too long."""
@@ -140,7 +153,8 @@ class Device:
         request_id, session_id, words = self._queue.pop(0)
         labels = [label for label, _ in self.memory.labels()]
         try:
-            found = extract.parse(self._model(extract.SYSTEM, extract.prompt(labels, words)))
+            reply = self._model(extract.SYSTEM, extract.prompt(labels, words))
+            found = extract.parse(reply, self.settings.max_memories)
         except (OSError, ValueError) as error:
             self.refused.append(f"extraction failed: {error}")
             return True
@@ -156,7 +170,9 @@ class Device:
     def tool(self, name, arguments, request_id=0, session_id=""):
         """Run a memory tool; a write by tool in a request wins over what is extracted from it. Returns JSON
         text."""
-        answer, labels = tools.call(self.memory, name, arguments, self.settings.recall_limit)
+        answer, labels = tools.call(
+            self.memory, name, arguments, self.settings.recall_limit, self.settings.output_bytes
+        )
         if name in tools.WRITES and labels:
             self._note(session_id, labels)
             if [job for job in self._queue if job[0] == request_id]:

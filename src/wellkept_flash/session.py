@@ -44,11 +44,21 @@ class Session(journal.Journal):
         backend: whose raw messages are written: a key of FORMATS; anything else counts as a custom backend.
         max_chars: where the text of a user or final message is cut, in code points.
 
+        max_texts: how many user texts one batch may hold.
+
     Raises:
         InvalidInput: for an empty id.
     """
 
-    def __init__(self, disk, folder, session_id, backend="openai_compatible", max_chars=text.MAX_CUT):
+    def __init__(
+        self,
+        disk,
+        folder,
+        session_id,
+        backend="openai_compatible",
+        max_chars=text.MAX_CUT,
+        max_texts=MAX_USER_TEXTS,
+    ):
         if not session_id:
             raise InvalidInput("a session needs an id: give one, or nothing could be found again")
         super().__init__(disk, folder + "/" + file_name(session_id), session_id)
@@ -57,13 +67,14 @@ class Session(journal.Journal):
         self.index = self.path + ".idx"
         self.blocked = self.path + ".blocked"
         self._max_chars = max_chars or text.MAX_CUT
+        self._max_texts = max_texts
 
     # ── writing ──
 
     def user(self, *texts):
         """Append 1 to 4 user texts as one batch. Raises InvalidInput for another number or an empty text."""
-        if not 1 <= len(texts) <= MAX_USER_TEXTS or not all(texts):
-            raise InvalidInput("a batch takes 1 to 4 user texts and none of them empty")
+        if not 1 <= len(texts) <= self._max_texts or not all(texts):
+            raise InvalidInput(f"a batch takes 1 to {self._max_texts} user texts and none of them empty")
         self.persist([(USER, self._message("user", one)) for one in texts])
 
     def tool_round(self, assistant, results):
@@ -302,6 +313,11 @@ class Session(journal.Journal):
             ):
                 return line.offset
         return end
+
+    def _sizes(self):
+        sizes = super()._sizes()
+        sizes.append(self.disk.size(self.index))
+        return sizes
 
     def _begin(self):
         super()._begin()

@@ -36,12 +36,13 @@ DEFINITIONS = (
 )
 
 
-def call(memory, name, arguments, recall_limit=8):
+def call(memory, name, arguments, recall_limit=8, output_bytes=OUTPUT_BYTES):
     """Run the tool ``name`` on the LongTerm ``memory``.
 
     Args:
         arguments: JSON text or a dict, as the model gave it.
         recall_limit: what a recall without a limit gives at most.
+        output_bytes: the most bytes that an answer may take; a list goes on at its ``next_offset``.
 
     Returns:
         (answer as JSON text, labels of what was written).
@@ -54,15 +55,17 @@ def call(memory, name, arguments, recall_limit=8):
         return text.dumps({"ok": False, "error": "invalid_json"}), []
     actions = {
         "memory_store": _store,
-        "memory_list": _list,
         "memory_update": _update,
         "memory_forget": _forget,
     }
-    if name not in actions and name != "memory_recall":
+    if name not in actions and name not in ("memory_recall", "memory_list"):
         return text.dumps([("ok", False), ("error", "no such tool: " + str(name))]), []
     try:
         if name == "memory_recall":
-            return _recall(memory, given, recall_limit)
+            return _recall(memory, given, recall_limit, output_bytes)
+        if name == "memory_list":
+            offset = max(0, _number(given, "offset"))
+            return _page("memory_list", False, memory.listed(), offset, output_bytes), []
         return actions[name](memory, given)
     except InvalidInput as error:
         return text.dumps([("ok", False), ("error", str(error))]), []
@@ -90,7 +93,7 @@ def _forget(memory, given):
     return text.dumps(answer), labels
 
 
-def _recall(memory, given, limit):
+def _recall(memory, given, limit, room):
     labels = given.get("summary_labels") or []
     labels = (
         [label for label in labels if isinstance(label, str)]
@@ -108,14 +111,10 @@ def _recall(memory, given, limit):
             answer.extend([("invalid_label", label), ("available_summary_labels", known)])
             return text.dumps(answer), []
     items = memory.recall(labels, max(0, _number(given, "limit")) or limit)
-    return _page("memory_recall", True, items, 0), []
+    return _page("memory_recall", True, items, 0, room), []
 
 
-def _list(memory, given):
-    return _page("memory_list", False, memory.listed(), max(0, _number(given, "offset"))), []
-
-
-def _page(action, changed, items, offset):
+def _page(action, changed, items, offset, room):
     """Items from ``offset`` on as far as they fit; ``next_offset`` says where to go on."""
     shown = []
     size = 200
@@ -124,7 +123,7 @@ def _page(action, changed, items, offset):
         fields.append(("summary_labels", item.labels))
         piece = text.dumps(fields)
         size += len(piece.encode()) + 1
-        if size > OUTPUT_BYTES:
+        if size > room:
             break
         shown.append(piece)
     answer = text.dumps([("ok", True), ("action", action), ("changed", changed)])[:-1]

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from wellkept_flash import errors, extract, tools
+from wellkept_flash import errors, extract, search, tools
 from wellkept_flash.files import Disk
 from wellkept_flash.items import Item, short, terms
 from wellkept_flash.longterm import LongTerm
+from wellkept_flash.session import Session
 
 
 class Clock:
@@ -314,3 +315,27 @@ def test_a_change_back_and_forth_ends_where_the_user_ended(memory: LongTerm) -> 
         }
         proposed(memory, f"我现在喜欢喝{drink}", reply)
     assert contents(memory) == ["用户喜欢喝可乐"]
+
+
+def test_search_finds_words_and_pairs_of_han_characters(memory: LongTerm) -> None:
+    squash, nuts = "The user plays squash on Fridays", "The user is allergic to peanuts"
+    for content in ("用户的孩子五岁，喜欢恐龙", squash, "用户住在上海", nuts):
+        memory.store(content, "x")
+    for query, expected in [
+        ("恐龙", "用户的孩子五岁，喜欢恐龙"),
+        ("when does the user play SQUASH?", "The user plays squash on Fridays"),
+        ("上海", "用户住在上海"),
+        ("peanuts", "The user is allergic to peanuts"),
+        ("5 岁", "用户的孩子五岁，喜欢恐龙"),
+    ]:
+        assert search.in_memory(memory, query)[0][2].startswith(expected)
+    assert search.in_memory(memory, "量子") == []
+
+
+def test_search_in_a_session(tmp_path: Path) -> None:
+    session = Session(Disk(sync=False), str(tmp_path), "s")
+    session.user("明天去北京出差")
+    session.final(text="Noted.")
+    session.user("book a table for Friday")
+    assert "北京" in search.in_session(session, "北京")[0][2]
+    assert len(search.in_session(session, "friday table")) == 1

@@ -83,16 +83,14 @@ class DoomedOnFat(Doomed):
         super()._rename(old, new)
 
 
-@pytest.mark.parametrize("disk", [Doomed, DoomedOnFat])
-@pytest.mark.parametrize("torn", [False, True])
-def test_a_kill_between_any_two_file_calls_loses_nothing(
-    tmp_path: Path, disk: type[Doomed], torn: bool
-) -> None:
-    whole = power.Workload([], str(tmp_path / "whole"))
+def sweep(folder: Path, disk: type[Doomed], torn: bool, first: int, step: int) -> int:
+    """Run the workload, killed before call ``first``, ``first + step`` and so on; returns how many calls
+    there are."""
+    whole = power.Workload([], str(folder / "whole"), Disk(sync=False))
     whole.run()
-    at, killed = 2 * torn + (disk is Doomed), True
+    at, killed = first, True
     while killed:
-        root = tmp_path / str(at)
+        root = folder / str(at)
         calls: list[str] = []
         doomed = disk(at, torn, calls)
         done = power.Workload(calls, str(root), doomed)
@@ -109,5 +107,13 @@ def test_a_kill_between_any_two_file_calls_loses_nothing(
         for check in (power.check_session, power.check_memory, power.check_profile):
             assert check(done, acknowledged, str(root)) is None, f"killed before call {at}"
         shutil.rmtree(root, ignore_errors=True)
-        at += 4  # benchmarks/device.py does all of them
-    assert at > 200
+        at += step
+    return len(calls)
+
+
+@pytest.mark.parametrize("disk", [Doomed, DoomedOnFat])
+@pytest.mark.parametrize("torn", [False, True])
+def test_a_kill_between_any_two_file_calls_loses_nothing(
+    tmp_path: Path, disk: type[Doomed], torn: bool
+) -> None:
+    assert sweep(tmp_path, disk, torn, first=2 * torn + (disk is Doomed), step=4) > 200

@@ -1,0 +1,126 @@
+"""Measures the device store: power cuts, kills, fuzz, wear and speed. The tests run samples of the same
+sweeps.
+
+    python benchmarks/device.py cuts     # every cut, littlefs and FAT, needs MicroPython (about 5 minutes)
+    python benchmarks/device.py kills    # every file call (about 2 minutes)
+    python benchmarks/device.py fuzz --rounds 10000
+    python benchmarks/device.py wear
+    python benchmarks/device.py speed
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from tests.device import test_flash_power, test_flash_sessions  # noqa: E402
+from wellkept_flash.files import Disk  # noqa: E402
+from wellkept_flash.longterm import LongTerm  # noqa: E402
+from wellkept_flash.session import Session  # noqa: E402
+
+
+def cuts() -> None:
+    """Cut the power after every operation of the block device, under both file systems, in every mode."""
+    for kind in ("littlefs", "fat"):
+        for mode in ("clean", "half", "unsynced", "sector"):
+            command = [
+                str(test_flash_power.MICROPYTHON),
+                "-X",
+                "heapsize=64m",
+                "tests/device/power.py",
+                "src",
+            ]
+            done = subprocess.run(
+                [*command, kind, mode, "1", "0"], cwd=ROOT, capture_output=True, text=True, check=True
+            )
+            result = json.loads(done.stdout.splitlines()[-1])
+            print(
+                f"| {kind} | {mode} | {result['cuts']} | {result['failed']} | {result['unmountable']} |",
+                flush=True,
+            )
+            for problem in result["bad"][:3]:
+                print("   ", problem)
+
+
+def kills() -> None:
+    """Kill the process before every file call, and in the middle of every write."""
+    for disk in (test_flash_power.Doomed, test_flash_power.DoomedOnFat):
+        for torn in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                calls = test_flash_power.sweep(Path(folder), disk, torn, first=0, step=1)
+            print(f"| {disk.__name__} | {'torn' if torn else 'between'} | {calls} | 0 |", flush=True)
+
+
+def fuzz(rounds: int) -> None:
+    """Random bytes at random places of all files."""
+    with tempfile.TemporaryDirectory() as folder:
+        test_flash_sessions.fuzzed_directory(Path(folder))
+        test_flash_sessions.fuzz(Path(folder), rounds, seed=11)
+    print(f"fuzz: {rounds} rounds, no healthy record lost or changed, no untyped exception")
+
+
+def wear() -> None:
+    """Bytes written through the file layer for one memory, at several sizes, and for a flush of the
+    caches."""
+    for count in (10, 60, 100, 127):
+        with tempfile.TemporaryDirectory() as folder:
+            disk = Disk(sync=False)
+            memory = LongTerm(disk, folder, lambda: 1_750_000_000)
+            memory.begin()
+            for number in range(count):
+                memory.store(f"Box {number} in the garage holds {number * 7} old books", f"box{number},books")
+            before = disk.written
+            memory.store("The user is allergic to peanuts", "health", "peanuts")
+            stored = disk.written - before
+            before = disk.written
+            memory.flush()
+            print(f"| {count} | {stored} | {disk.written - before} |")
+
+
+def speed(rounds: int = 15, appends: int = 100) -> None:
+    """Durable appends in turns with the floor: the same line appended to an open file, flushed and synced."""
+    ratios, floors, ours = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(Disk(), folder, "s")
+        line = b'{"role":"user","content":"' + b"x" * 100 + b'"}\n'
+        with open(f"{folder}/floor", "ab") as floor:
+            for _ in range(rounds):
+                start = time.perf_counter()
+                for _ in range(appends):
+                    floor.write(line)
+                    floor.flush()
+                    os.fsync(floor.fileno())
+                middle = time.perf_counter()
+                for _ in range(appends):
+                    session.user("x" * 100)
+                end = time.perf_counter()
+                floors.append((middle - start) / appends * 1e6)
+                ours.append((end - middle) / appends * 1e6)
+                ratios.append((middle - start) / (end - middle))
+    print(f"floor {statistics.median(floors):.0f} µs, append {statistics.median(ours):.0f} µs,", end=" ")
+    print(f"ratio of speeds {statistics.median(ratios):.2f} (median of {rounds} × {appends})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("what", choices=["cuts", "kills", "fuzz", "wear", "speed"])
+    parser.add_argument("--rounds", type=int, default=10_000)
+    chosen = parser.parse_args()
+    if chosen.what == "fuzz":
+        fuzz(chosen.rounds)
+    else:
+        {"cuts": cuts, "kills": kills, "wear": wear, "speed": speed}[chosen.what]()
+
+
+if __name__ == "__main__":
+    main()
