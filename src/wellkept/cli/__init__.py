@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("care", "Look a store over, and repair it."),
     "backup": ("care", "Copy a store while it is in use."),
     "jobs": ("jobs", "List, retry and cancel background work."),
+    "device": ("device", "Look after the memory of a device; move it in and out of a store."),
 }
 
 
