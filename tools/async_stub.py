@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from wellkept import aio
 from wellkept.memory import Memory
@@ -63,8 +64,17 @@ def _class(sync: type, face: type) -> str:
         lines.append(f"    async def __aenter__(self) -> {face.__name__}: ...")
         lines.append("    async def __aexit__(self, *_: object) -> None: ...")
         lines.append("    async def run(self, work: Callable[[Memory], T]) -> T: ...")
-    lines += [_member(name, member) for name, member in vars(sync).items() if not name.startswith("_")]
+    lines += [_member(name, member) for name, member in _members(sync).items() if not name.startswith("_")]
     return "\n".join(lines if len(lines) > 1 else [*lines, "    ..."]) + "\n"
+
+
+def _members(sync: type) -> dict[str, object]:
+    """The names of a class, and of its bases that have no async face of their own."""
+    found: dict[str, object] = {}
+    for base in reversed(sync.__mro__):
+        if base is sync or (base is not object and base not in aio.FACES):
+            found.update(vars(base))
+    return found
 
 
 def _member(name: str, member: object) -> str:
@@ -88,19 +98,24 @@ def _async(text: str) -> str:
 
 def _imports(body: str) -> str:
     """Imports of the names of ours that the stub speaks of, each from the module that the faces' modules have it from."""
-    below = [sys.modules[f"wellkept.{name}"] for name in ("records", "store.protocol", "store.health")]
-    modules = below + [sys.modules[sync.__module__] for sync in (Memory, *aio.FACES)]
-    spoken = set(re.findall(r"\b[A-Z]\w+", body)) - set(re.findall(r"class (\w+)", body))
+    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("wellkept.")]
+    spoken = set(re.findall(r"\b[A-Z]\w+", body)) - set(re.findall(r"class (\w+)", body)) - {"Proxy"}
     found: dict[str, list[str]] = {}
     for name in sorted(spoken):
-        home = next((module for module in modules if name in vars(module)), None)
-        origin = getattr(vars(home)[name], "__module__", "") if home else ""
-        if home:
-            module = origin if origin.startswith("wellkept") else home.__name__
-            found.setdefault(module, []).append(name)
+        home = next((module.__name__ for module in modules if _defines(module, name)), None)
+        if home is not None:
+            found.setdefault(home, []).append(name)
     standard = {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "Sequence", "AsyncIterator"}
     lines = [(module, [name for name in names if name not in standard]) for module, names in sorted(found.items())]
     return "\n".join(f"from {module} import {', '.join(names)}" for module, names in lines if names)
+
+
+def _defines(module: ModuleType, name: str) -> bool:
+    """Whether ``name`` is at home in ``module``: a class of its, or an alias that it assigns."""
+    if name not in vars(module):
+        return False
+    value = vars(module)[name]
+    return getattr(value, "__module__", "") == module.__name__ or f"\n{name}: TypeAlias" in inspect.getsource(module)
 
 
 if __name__ == "__main__":

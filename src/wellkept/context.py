@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
+from wellkept.facts.show import FactTiers, Past, fact_tiers
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     MESSAGE_TOKENS,
@@ -20,6 +21,7 @@ from wellkept.policy.assemble import (
     SystemText,
     clip,
     event_tokens,
+    fence,
     system_text,
     window,
     window_candidates,
@@ -49,6 +51,16 @@ class Moment(Record):
 NOW = Moment()
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled(Record):
+    """A line that recall gave for a request, and the ids of the events that it stems from."""
+
+    id: str
+    line: str
+    score: float
+    events: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Context(Record):
     """What is handed to the model for one request.
@@ -60,8 +72,11 @@ class Context(Record):
         events: the window, oldest first, made valid for both providers.
         tokens: what system text and messages take, never above the budget.
         parts: tokens by tier.
-        changes: what background work changed since the last context.
+        changes: what background work changed in the user's facts since the last context of this session handle, to be shown
+            to the user; nothing waits for it.
+        change: number of the newest change of the facts that it knows of.
         trace: each candidate with its tokens, kept or dropped and why.
+        recalled: what recall gave for the query, best first, whether it found room or not.
         trace_id: id of the stored trace, where one is kept.
         seq, version: the newest event and the newest summary version that it knows.
     """
@@ -72,7 +87,9 @@ class Context(Record):
     tokens: int
     parts: Mapping[str, int]
     changes: tuple[str, ...] = ()
+    change: int = 0
     trace: tuple[Candidate, ...] = field(default=(), repr=False)
+    recalled: tuple[Recalled, ...] = field(default=(), repr=False)
     trace_id: str | None = None
     seq: int = 0
     version: int = 0
@@ -121,14 +138,25 @@ class _Tiers:
     sections: list[Section]
     uncovered: list[Event]
     total: int
+    facts: FactTiers
     seq: int
     version: int
 
 
 def build(
-    core: Core, ref: SessionRef, *, query: str | None, budget: int | None, then: Moment = NOW
+    core: Core,
+    ref: SessionRef,
+    *,
+    query: str | None,
+    budget: int | None,
+    then: Moment = NOW,
+    seen: int | None = None,
+    recalled: Sequence[Recalled] | None = None,
 ) -> Context:
-    """The context of a session now, or as it was ``then``.
+    """The context of a session now, or as it was ``then``; ``recalled``: what recall gave then, not to be searched
+    for again.
+
+    ``seen``: number of the last change of the facts that the caller knows of.
 
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
     BudgetExceeded when the newest user message does not fit.
@@ -137,8 +165,9 @@ def build(
     if not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then))
-    recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
+    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then, seen))
+    if recalled is None:
+        recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
     try:
         return _assemble(core, tiers, room, recalled)
     except BudgetExceeded as error:
@@ -158,20 +187,22 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Result]:
+def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Recalled]:
     """What recall finds for the query, as of the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
     search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
-    return recall(core, scope, search)
+    found = recall(core, scope, search)
+    return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
 
 
-def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment) -> _Tiers:
+def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment, seen: int | None) -> _Tiers:
     info = tables.sessions.info(ref)
     if info is None:
         raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
     summaries = tables.summaries.current(ref, then.seq, then.version)
     covered = max((summary.covers_to for summary in summaries), default=0)
-    sections = [_profile(core, tables, ref, then), _summary(core, summaries)]
+    facts = _facts(core, tables, info, ref, room, then, seen, summaries)
+    sections = [_profile(core, tables, ref, then), facts.stable, _summary(core, summaries), facts.news]
     later = 0
     if then.seq is not None:
         later = sum(event.tokens for event in tables.events.walk(ref, after=then.seq))
@@ -182,9 +213,24 @@ def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment) 
         sections,
         uncovered,
         info.tokens - later,
+        facts,
         seq=uncovered[-1].seq if uncovered else covered,
         version=max((summary.version for summary in summaries), default=0),
     )
+
+
+def _facts(
+    core: Core, tables: Tables, info: SessionInfo, ref: SessionRef, room: int, then: Moment, seen: int | None,
+    summaries: Sequence[Summary],
+) -> FactTiers:  # fmt: skip
+    """The facts now, or as contexts of that moment showed them."""
+    at = then.at
+    if at is None and then.seq is not None:
+        event = tables.events.get(ref, then.seq)
+        at = event.ts if event else None
+    anchored = max([info.created_at, *(summary.at for summary in summaries)])
+    past = Past(at, anchored) if at is not None else None
+    return fact_tiers(core, tables, ref, room, seen, past)
 
 
 def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]:
@@ -221,15 +267,14 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
     )
 
 
-def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) -> Context:
-    stable = system_text(tiers.sections, room, core.tokenizer)
-    note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
+def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
+    stable = system_text(tiers.sections, room, core.count)
+    note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
-    sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
-    system = _fitting(sections, room, room - tokens, core)
+    system = _system(core, tiers, room, room - tokens, stable, shown, recalled)
     parts = dict(system.parts)
     if tokens:
         parts["window"] = tokens
@@ -239,7 +284,10 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Result]) 
         events=tuple(shown),
         tokens=system.tokens + tokens,
         parts=parts,
+        changes=tiers.facts.changes,
+        change=tiers.facts.newest,
         trace=(*system.candidates, *seen),
+        recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
     )
@@ -263,7 +311,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
     allowed = most
     while allowed > 0:
         try:
-            chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
+            chosen = window(tiers.uncovered, tiers.total, allowed, core.count)
         except BudgetExceeded:
             return None
         shown = _repaired(core, chosen.events)
@@ -277,7 +325,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
 def _question(core: Core, tiers: _Tiers, most: int) -> _Shown:
     """The newest user message alone."""
     asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
-    chosen = window(asked, asked[0].tokens if asked else 0, most, core.tokenizer)
+    chosen = window(asked, asked[0].tokens if asked else 0, most, core.count)
     shown = _repaired(core, chosen.events)
     others = [event for event in tiers.uncovered if event not in asked]
     seen = (*window_candidates(others, frozenset(), ""), *chosen.candidates)
@@ -290,7 +338,7 @@ def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
     return [
         event
         if id(event) in stored
-        else replace(event, tokens=event_tokens(event.content, event.speaker, core.tokenizer))
+        else replace(event, tokens=event_tokens(event.content, event.speaker, core.count))
         for event in repair(events)
     ]
 
@@ -309,24 +357,43 @@ def _newest_turn(events: Sequence[Event]) -> int:
     return tokens
 
 
-def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
+def _system(
+    core: Core,
+    tiers: _Tiers,
+    room: int,
+    left: int,
+    stable: SystemText,
+    shown: Sequence[Event],
+    recalled: Sequence[Recalled],
+) -> SystemText:
+    """The whole system text. Bridge and recall have one share between them."""
+    found = _recall(core, recalled, shown)
+    share = core.policy.recall_share / 2 if found else core.policy.recall_share
+    bridge = _bridge(core, tiers, shown, room, share)
+    if bridge:
+        found = [replace(section, share=share) for section in found]
+    if not bridge and not found and stable.tokens <= left:
+        return stable
+    return _fitting([*tiers.sections, *bridge, *found], room, left, core)
+
+
+def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event], room: int, share: float) -> list[Section]:
     """What has left the window and is not summarised yet, shortened on the spot."""
     seqs = {event.seq for event in shown}
     left_out = [event for event in tiers.uncovered if event.seq not in seqs][-BRIDGE_EVENTS:]
     if not left_out:
         return []
-    entries = [entry(core, event) for event in left_out]
-    limit = int(core.room(core.policy.context_budget) * core.policy.recall_share)
-    short = digest(entries, limit=limit, count=core.tokenizer)
-    if not short.text:
-        return []
     attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
-    item = Item("bridge", short.text)
+    limit = int(room * share) - core.tokenizer(fence("bridge", "", attributes)) - 1
+    # A bound method can be hashed even when its object cannot.
+    text = _digested(tuple(entry(core, event) for event in left_out), limit, core.tokenizer.__call__)
+    if not text:
+        return []
     return [
         Section(
             tier="bridge",
-            items=[item],
-            share=core.policy.recall_share,
+            items=[Item("bridge", text)],
+            share=share,
             stable=False,
             clip=True,
             attributes=attributes,
@@ -334,11 +401,17 @@ def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
     ]
 
 
-def _recall(core: Core, recalled: Sequence[Result], shown: Sequence[Event]) -> list[Section]:
+@lru_cache(maxsize=32)
+def _digested(entries: tuple[Entry, ...], limit: int, count: Callable[[str], int]) -> str:
+    """The digest, kept because the same events stand behind a window that does not move for many turns."""
+    return digest(entries, limit=limit, count=count).text if limit > 0 else ""
+
+
+def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
     """What was recalled and does not stand in the window anyway."""
     ids = {event.id for event in shown}
     items = [
-        Item(it.id, _recalled_line(core, it), rank=rank, score=it.score)
+        Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
         if not ids.issuperset(it.events)
     ]
@@ -351,7 +424,7 @@ def _recall(core: Core, recalled: Sequence[Result], shown: Sequence[Event]) -> l
 
 def _recalled_line(core: Core, result: Result) -> str:
     day = result.ts.astimezone(core.zone).date().isoformat()
-    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.tokenizer)}"
+    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.count)}"
 
 
 def entry(core: Core, event: Event) -> Entry:
@@ -365,7 +438,7 @@ def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> S
     chosen = list(sections)
     dropped: list[Candidate] = []
     while True:
-        system = system_text(chosen, room, core.tokenizer)
+        system = system_text(chosen, room, core.count)
         if system.tokens <= left or not chosen:
             return replace(system, candidates=(*system.candidates, *dropped))
         gone = chosen.pop()
@@ -373,7 +446,7 @@ def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> S
             Candidate(
                 tier=gone.tier,
                 id=item.id,
-                tokens=core.tokenizer(item.text),
+                tokens=core.count(item.text),
                 kept=False,
                 reason="gave way to the conversation",
             )

@@ -75,7 +75,7 @@ class Run:
             day = today(self.core)
             used = self.core.store.read(lambda tables: tables.jobs.spent(self.scope.namespace, day))
             if used + sum(self.spent.values()) >= ceiling:
-                raise OverCeiling
+                raise OverCeiling("the namespace's tokens for today are spent")
         reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
         for name in ("input_tokens", "output_tokens"):
             self.spent[name] = self.spent.get(name, 0) + getattr(reply.usage, name)
@@ -102,6 +102,7 @@ class Runner:
         self._handlers = handlers
         self._wake = threading.Event()
         self._stopping = False
+        self._current: Run | None = None
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
 
@@ -127,6 +128,13 @@ class Runner:
         return True
 
     def _run(self, run: Run) -> None:
+        self._current = run
+        try:
+            self._attempt(run)
+        finally:
+            self._current = None
+
+    def _attempt(self, run: Run) -> None:
         try:
             finish = self._handlers[run.job.kind](run)
             self._store(run, finish)
@@ -214,15 +222,21 @@ class Runner:
             self._wake.wait(POLL_SECONDS)
 
     def stop(self, timeout: float = 10.0) -> None:
-        """End the thread after the job that it is at; what is left stays in the outbox."""
+        """End the thread after the job that it is at; what is left stays in the outbox.
+
+        A job that takes longer than ``timeout`` seconds is handed back, for another process to begin again.
+        """
         self._stopping = True
         self._wake.set()
-        if (
-            self._thread is not None
-            and self._pid == os.getpid()
-            and self._thread is not threading.current_thread()
-        ):
-            self._thread.join(timeout)
+        thread = self._thread
+        if thread is None or self._pid != os.getpid() or thread is threading.current_thread():
+            return
+        thread.join(timeout)
+        run = self._current
+        if thread.is_alive() and run is not None:
+            self._end(
+                run, "ready", "The process that ran this was stopped; it begins again.", self._core.now()
+            )
 
 
 class JobList:
@@ -244,6 +258,10 @@ class JobList:
                 namespace=namespace, scope=scope, state=state, kind=kind, limit=limit, before=before
             )
         )
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs the whole store has, by state."""
+        return self._core.store.read(lambda tables: tables.jobs.counts())
 
     def get(self, id: int, *, namespace: str | None = None) -> Job:
         """One job. Raises NotFound."""

@@ -10,24 +10,29 @@ from typing import Any
 from wellkept.apikeys import KeyRing
 from wellkept.core import Core, system_clock
 from wellkept.embedding import EMBED, embed, remake
-from wellkept.errors import NotFound, Unsupported
+from wellkept.errors import InvalidInput, NotFound, Unsupported
+from wellkept.facts.extract import EXTRACT, extract, put_all
+from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.checks import check_limit, check_name, check_text, plain_metadata
+from wellkept.policy.checks import check_limit, check_name, check_text
+from wellkept.policy.claims import USER, Claim
+from wellkept.policy.messages import parse
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
-from wellkept.records import Policy, Scope, SessionInfo
+from wellkept.records import Draft, Policy, Scope, SessionInfo, text_of
 from wellkept.replies import ReplyLog
-from wellkept.session import Session, SessionReader
+from wellkept.session import Session, SessionReader, open_session
 from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
+from wellkept.tools import Shape, call, definitions
 from wellkept.trace import TraceList
 from wellkept.tracing import Tracer
 
-HANDLERS: Mapping[str, Handler] = {SUMMARIZE: summarize, EMBED: embed}
+HANDLERS: Mapping[str, Handler] = {EXTRACT: extract, SUMMARIZE: summarize, EMBED: embed}
 
 
 class Memory:
@@ -97,8 +102,18 @@ class Memory:
         if self._worker:
             self._runner.notify()
 
+    def start_worker(self) -> None:
+        """Start the background thread now, to look for work of other processes too; not with ``worker=False``."""
+        self._notify()
+
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread, and write traces; how many jobs were run."""
+        """Do the background work that is due now, in this thread, and write traces; how many jobs were run.
+
+        Extraction does not wait for more messages then.
+        """
+        now = self._core.now()
+        if self._core.model is not None:
+            self._core.store.write(lambda tables: tables.jobs.hasten(EXTRACT, at=now))
         return self._runner.run_due(limit)
 
     @property
@@ -166,14 +181,7 @@ class Memory:
             check_name("prefix", prefix)
         check_text("title", title)
         id = session_id or new_id(prefix)
-        kept, at = plain_metadata(metadata), self._core.now()
-        ref = self._core.store.write(
-            lambda tables: (
-                tables.sessions.find(scope, id)
-                or tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
-            )
-        )
-        return Session(self._core, ref)
+        return Session(self._core, open_session(self._core, scope, id, title=title, metadata=metadata))
 
     def user(self, user: str, *, namespace: str) -> UserMemory:
         """What outlives a session of this user."""
@@ -213,12 +221,8 @@ class Memory:
         return self._core.store.read(lambda tables: tables.sessions.scopes(namespace))
 
 
-class UserReader:
+class UserReader(FactsReader):
     """What is kept about one user across sessions, to read."""
-
-    def __init__(self, core: Core, scope: Scope) -> None:
-        self._core = core
-        self._scope = scope
 
     @property
     def scope(self) -> Scope:
@@ -286,13 +290,87 @@ class UserReader:
         return recall(self._core, self._scope, asked)
 
 
-class UserMemory(UserReader):
+class UserMemory(FactsMemory, UserReader):
     """What is kept about one user across sessions."""
 
     @property
     def profile(self) -> Profile:
         """The profile documents: soul, identity, user."""
         return Profile(self._core, self._scope)
+
+    def add(
+        self, messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]], *, infer: bool = True,
+        subject: str = USER, attribute: str = "", labels: Sequence[str] = (), keywords: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None, user_id: str | None = None, agent_id: str | None = None,
+        run_id: str | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Remember something, in mem0's shape: ``{"results": [{"id", "memory", "event"}]}``.
+
+        Args:
+            messages: a statement of the user, or a message or messages with "role" and "content".
+            infer: False stores each text of the user as one fact, as it is, and says at once what became of it:
+                "ADD", "NONE" for what was known, "DELETE" for what it took the place of. True appends the messages to
+                a session (``run_id``, or a new one, whose "session_id" is in the answer), and a job extracts from it.
+            subject, attribute, labels, keywords: of the facts, with ``infer=False``.
+            user_id, agent_id, run_id: mem0's names. The user must be this one; the others become metadata.
+
+        Raises:
+            InvalidInput: an empty or overlong text, a foreign ``user_id``, or ``infer=True`` without a model.
+        """
+        self.check_user(user_id)
+        given = [messages] if isinstance(messages, (str, Mapping)) else list(messages)
+        drafts = [Draft(role="user", content=it) if isinstance(it, str) else parse(it) for it in given]
+        if infer:
+            return self._infer(drafts, run_id)
+        named = {"agent_id": agent_id, "run_id": run_id}
+        kept = {**(metadata or {}), **{name: value for name, value in named.items() if value is not None}}
+        claims = [
+            Claim(
+                text=text_of(draft.content),
+                subject=subject,
+                attribute=attribute,
+                labels=tuple(labels),
+                keywords=tuple(keywords),
+            )
+            for draft in drafts
+            if draft.role == "user"
+        ]
+        return {"results": [each.to_dict() for each in self.keep_all(claims, metadata=kept)]}
+
+    def _infer(self, drafts: Sequence[Draft], run_id: str | None) -> dict[str, Any]:
+        self._need_model()
+        id = run_id or new_id()
+        check_name("run_id", id)
+        chat = Session(self._core, open_session(self._core, self._scope, id))
+        chat.append(drafts)
+        return {"results": [], "session_id": chat.id, "jobs": self.extract()}
+
+    def extract(self) -> int:
+        """Make extraction due now in each session with something new; in how many. ``run_jobs`` or the worker does it.
+
+        Raises InvalidInput without a model.
+        """
+        self._need_model()
+        due = self._core.store.write(lambda tables: put_all(self._core, tables, self._scope))
+        self._core.notify()
+        return due
+
+    def _need_model(self) -> None:
+        if self._core.model is None:
+            raise InvalidInput(
+                "Extraction needs a model: pass Memory(…, model=…), or store statements as they are with infer=False."
+            )
+
+    def tools(self, shape: Shape = "openai") -> list[dict[str, Any]]:
+        """The memory tools as definitions for a model: "openai" or "anthropic"."""
+        return definitions(shape)
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+        """Execute a model's call of one of the ``tools`` for this user; the result as JSON text for the model.
+
+        What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend.
+        """
+        return call(self, name, arguments)
 
     def reembed(self) -> int:
         """Have every document embedded that has no vector of the configured embedder; how many wait.
@@ -336,6 +414,11 @@ def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -
     from wellkept.store.sqlite import SqliteStore
     from wellkept.store.sqlite.tally import tally
 
+    if scheme == "flash":
+        from wellkept.store.flash import FlashStore
+        from wellkept.store.flash.journal import HostDisk
+
+        return FlashStore(location, tally=tally(tokenizer), disk=HostDisk(sync=policy.durability == "full"))
     return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 

@@ -20,7 +20,7 @@ from wellkept.policy.checks import check_limit, milliseconds
 from wellkept.policy.corpus import Doc, Window
 from wellkept.policy.meaning import Meaning
 from wellkept.policy.rank import rank
-from wellkept.policy.results import Ranking, Wish
+from wellkept.policy.results import Dropped, Found, Ranking, Wish
 from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
 from wellkept.store.protocol import Corpus, Hit, Narrow, SessionRef, Tables
@@ -37,7 +37,7 @@ class Result(Record):
         kind: "event", "fact" or "summary".
         score: puts the results of one question in order; scores of two questions cannot be compared.
         relevance: from 0 to 1: how much of what the question says it holds, or how close it is in meaning.
-        events: ids of its source events; of an event, its own.
+        events: ids of its source events; of an event, its own and those of later ones that say the same.
         parts: what the score is made of: text, feedback, neighbours and meaning, which were added, and by the name
             of their reason the factors that then changed the sum.
         around: ids of the events right before and after it.
@@ -261,43 +261,50 @@ def _key(place: int, corpus: Corpus, key: int) -> int:
 
 
 def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> list[Result]:
-    near = {key for found in ranking.found for key in found.around}
-    keys = {found.key for found in ranking.found} | near
+    keys = {key for found in ranking.found for key in (found.key, *found.around, *found.same)}
     if explain:
         keys |= {dropped.key for dropped in ranking.dropped}
     hits = index.hits(keys)
-    results = [
-        _result(
-            *hits[found.key],
-            found.score,
-            found.relevance,
-            found.parts,
-            [hits[key][1].id for key in found.around],
-        )
-        for found in ranking.found
-    ]
+    results = [_result(found, hits) for found in ranking.found]
     if explain:
-        results += [
-            _result(*hits[it.key], it.score, 0.0, {}, [], dropped=it.reason)
-            for it in ranking.dropped
-            if it.key in hits
-        ]
+        results += [_dropped(it, *hits[it.key]) for it in ranking.dropped if it.key in hits]
     return results
 
 
-def _result(
-    kind: str,
-    hit: Hit,
-    score: float,
-    relevance: float,
-    parts: Mapping[str, float],
-    around: Sequence[str],
-    dropped: str | None = None,
-) -> Result:
+def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:
+    kind, hit = hits[found.key]
+    alike = (event for key in found.same if key in hits for event in hits[key][1].events)
     return Result(
-        id=hit.id, kind=kind, text=hit.text, score=score, relevance=relevance, events=hit.events, session_id=hit.session_id,
-        ts=hit.ts, role=hit.role, speaker=hit.speaker, parts=dict(parts), around=tuple(around), dropped=dropped,
-    )  # fmt: skip
+        id=hit.id,
+        kind=kind,
+        text=hit.text,
+        score=found.score,
+        relevance=found.relevance,
+        events=tuple(dict.fromkeys([*hit.events, *alike])),
+        session_id=hit.session_id,
+        ts=hit.ts,
+        role=hit.role,
+        speaker=hit.speaker,
+        parts=dict(found.parts),
+        around=tuple(hits[key][1].id for key in found.around if key in hits),
+    )
+
+
+def _dropped(it: Dropped, kind: str, hit: Hit) -> Result:
+    return Result(
+        id=hit.id,
+        kind=kind,
+        text=hit.text,
+        score=it.score,
+        relevance=0.0,
+        events=hit.events,
+        session_id=hit.session_id,
+        ts=hit.ts,
+        role=hit.role,
+        speaker=hit.speaker,
+        parts={},
+        dropped=it.reason,
+    )
 
 
 # ── meaning ──────────────────────────────────────────────────────────────────────────────────────────────────

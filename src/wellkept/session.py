@@ -12,6 +12,7 @@ from wellkept.context import Context, Moment
 from wellkept.core import Core
 from wellkept.embedding import want_events
 from wellkept.errors import ModelError, NotFound
+from wellkept.facts.extract import put as put_extraction
 from wellkept.models.protocol import Reply
 from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
@@ -22,7 +23,7 @@ from wellkept.policy.terms import event_terms
 from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
-from wellkept.summarize import put_if_due
+from wellkept.summarize import put_if_due, rebuild
 from wellkept.trace import TraceList, traced
 
 T = TypeVar("T")
@@ -158,6 +159,10 @@ class Session(SessionReader):
     """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
     itself."""
 
+    def __init__(self, core: Core, ref: SessionRef) -> None:
+        super().__init__(core, ref)
+        self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
+
     def get_context(
         self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
     ) -> Context:
@@ -167,7 +172,9 @@ class Session(SessionReader):
         """
         if as_of is not None:
             return super().get_context(query, budget, as_of=as_of)
-        return traced(self._core, self._ref, query, budget)
+        context = traced(self._core, self._ref, query, budget, seen=self._seen)
+        self._seen = max(self._seen, context.change)
+        return context
 
     def add_message(
         self,
@@ -226,6 +233,7 @@ class Session(SessionReader):
         stored = tables.events.append(self._ref, events, at=now)
         turned = any(event.role == "user" for event in events)
         due = turned and put_if_due(tables, self._ref, self._core.policy, now)
+        due = put_extraction(tables, self._ref, self._core, stored, now) or due
         wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
         return stored, want_events(self._core, tables, self._ref, wanted, now) or due
 
@@ -298,6 +306,18 @@ class Session(SessionReader):
         [event] = self.append([draft_of(reply, context)])
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
+    def rebuild_summaries(self) -> int:
+        """Drop every version of the summary and the ledger, and have them made anew from the events; how many versions
+        there were. Contexts bridge the gap until the job is done."""
+
+        def work(tables: Tables) -> int:
+            self._known(tables.sessions.info(self._ref))
+            return rebuild(tables, self._ref, self._core.policy, self._core.now())
+
+        dropped = self._core.store.write(work)
+        self._core.notify()
+        return dropped
+
     def pop_turn(self) -> list[Event]:
         """Take the last turn (the newest user message and all after it) away for good; what was taken,
         oldest first."""
@@ -328,11 +348,30 @@ class Session(SessionReader):
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))
         events = list(tables.events.walk(self._ref))
-        tables.events.remove(self._ref, events, [event_terms(event.content, event.speaker) for event in events])
+        tables.events.remove(
+            self._ref, events, [event_terms(event.content, event.speaker) for event in events]
+        )
         ledger = len(tables.summaries.ledger(self._ref))
         summaries = tables.summaries.drop(self._ref, 1)
         removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
         return {**tables.sessions.delete(self._ref), **removed}
+
+
+def open_session(
+    core: Core, scope: Scope, id: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
+) -> SessionRef:
+    """The session with this id, made when there is none."""
+    kept, at = plain_metadata(metadata), core.now()
+
+    def work(tables: Tables) -> SessionRef:
+        found = tables.sessions.find(scope, id)
+        if found is not None:
+            return found
+        made = tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
+        tables.facts.anchor(made)
+        return made
+
+    return core.store.write(work)
 
 
 # ── making an event ready

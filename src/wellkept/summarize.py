@@ -8,24 +8,26 @@ no room for goes to the ledger.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wellkept.context import entry
 from wellkept.core import Core
 from wellkept.errors import Conflict, ModelError, NotFound
-from wellkept.jobs import Finish, Outcome, Run
+from wellkept.jobs import Finish, Outcome, OverCeiling, Run
 from wellkept.policy.compress import (
     DEFAULT_TOPIC,
-    again,
+    MAX_TOPICS,
     clean,
-    key_data,
+    dated,
+    holding,
+    repair_request,
     request,
     review,
     source_line,
     topics_of,
 )
-from wellkept.policy.digest import Entry, digest, sentences
-from wellkept.policy.keydata import KeyDatum
+from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
+from wellkept.policy.keydata import KeyDatum, extract, missing
 from wellkept.policy.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables, Uncovered
@@ -43,6 +45,13 @@ def is_due(uncovered: Uncovered, policy: Policy) -> bool:
         uncovered.events >= policy.summarize_every
         or uncovered.tokens > policy.summary_trigger * policy.context_budget
     )
+
+
+def rebuild(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> int:
+    """Take all versions away, and put the work to make them anew into the outbox; how many there were."""
+    dropped = tables.summaries.drop(ref, 0)
+    put_if_due(tables, ref, policy, now)
+    return dropped
 
 
 def put_if_due(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> bool:
@@ -90,12 +99,26 @@ def _range(run: Run, tables: Tables) -> _Range:
 
 @dataclass(frozen=True)
 class _Notes:
-    """New points for one topic, and key data that must at least reach the ledger."""
+    """What is new for one topic.
 
+    ``source`` is all that was said, ``text`` a model's points on it (or none), ``entries`` what the digest takes up
+    itself, and ``lost`` the key data that the model lost, which must at least reach the ledger.
+    """
+
+    source: list[Entry]
     entries: list[Entry]
-    text: str | None
+    text: str
     by: str
-    lost: tuple[tuple[int, KeyDatum], ...] = ()
+    lost: tuple[KeyDatum, ...] = ()
+
+    def __add__(self, other: _Notes) -> _Notes:
+        return _Notes(
+            self.source + other.source,
+            self.entries + other.entries,
+            f"{self.text}\n{other.text}".strip(),
+            other.by,
+            self.lost + other.lost,
+        )
 
 
 def _summaries(run: Run, work: _Range) -> tuple[list[tuple[Summary, list[LedgerLine]]], Outcome]:
@@ -103,8 +126,9 @@ def _summaries(run: Run, work: _Range) -> tuple[list[tuple[Summary, list[LedgerL
     notes: dict[str, _Notes] = {}
     previous = {summary.topic: summary for summary in work.current}
     for topic, entries in _by_topic(run.core, work.events).items():
-        notes.update(_notes(run, topic, entries, list(previous), outcome))
-    limit = summary_limit(run.core) // max(1, len({*previous, *notes}))
+        for part, new in _notes(run, topic, entries, list(previous), outcome).items():
+            notes[part] = notes[part] + new if part in notes else new
+    limit = summary_limit(run.core) // min(MAX_TOPICS, max(1, len({*previous, *notes})))
     made = []
     for topic in {**previous, **notes}:
         old = previous.get(topic)
@@ -114,7 +138,7 @@ def _summaries(run: Run, work: _Range) -> tuple[list[tuple[Summary, list[LedgerL
 
 
 def summary_limit(core: Core) -> int:
-    """Tokens that all topics of a session take together."""
+    """Tokens that the newest topics of a session take together; those beyond ``MAX_TOPICS`` wait to be searched for."""
     return int(core.room(core.policy.context_budget) * core.policy.summary_share) - 40
 
 
@@ -133,58 +157,73 @@ def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
 def _notes(
     run: Run, topic: str, entries: list[Entry], topics: Sequence[str], outcome: dict[str, object]
 ) -> dict[str, _Notes]:
+    """Notes of the model; of the built-in summariser where there is no model, no budget for it, or no use in it."""
+    extractive = {topic: _Notes(entries, entries, "", EXTRACTIVE)}
     if run.core.model is None:
-        return {topic: _Notes(entries, None, EXTRACTIVE)}
+        return extractive
     try:
-        return _model_notes(run, topic, entries, topics)
+        return _model_notes(run, topic, entries, topics, outcome)
+    except OverCeiling as error:
+        outcome["refused"] = str(error)
     except ModelError as error:
         if run.job.attempts < PATIENCE:
             raise ModelError(str(error), raw_reply=error.raw_reply, retryable=True) from error
         outcome["refused"] = str(error)
-        return {topic: _Notes(entries, None, EXTRACTIVE)}
+    return extractive
 
 
-def _model_notes(run: Run, topic: str, entries: list[Entry], topics: Sequence[str]) -> dict[str, _Notes]:
-    """A model's points, asked for once and sent back at most once."""
-    by_seq = key_data(entries)
-    keys = [key for found in by_seq.values() for key in found]
+def _model_notes(
+    run: Run, topic: str, entries: list[Entry], topics: Sequence[str], outcome: dict[str, object]
+) -> dict[str, _Notes]:
+    """A model's points, checked; what they lost is asked for once, and what is lost even then is handed on."""
+    keys = [key for entry in entries for key in extract(entry.text)]
     source = "\n".join(map(source_line, entries))
-    system, message = request(entries, keys, topics, _LANGUAGES.get(language(source), "as they are"))
-    messages = [{"role": "user", "content": message}]
-    tokens = max(256, run.core.tokenizer(source) * 2)
-    for attempt in range(2):
-        reply = text_of(run.complete(system, messages, max_tokens=tokens).content)
-        summary = clean(reply)
-        checked = review(summary, source, keys, run.core.tokenizer)
-        if checked.refused:
-            raise ModelError(f"Refused: {checked.refused}.", raw_reply=reply)
-        if not checked.lost or attempt:
-            break
-        messages += [
-            {"role": "assistant", "content": reply},
-            {"role": "user", "content": again(checked.lost)},
-        ]
-    lost = {key.value for key in checked.lost}
-    placed = tuple((seq, key) for seq, found in by_seq.items() for key in found if key.value in lost)
-    found = topics_of(summary) if topic == DEFAULT_TOPIC else {topic: summary}
+    named = _LANGUAGES.get(language(source), "as they are")
+    free = topic == DEFAULT_TOPIC
+    summary = _asked(run, source, *request(entries, keys, named, topics if free else None))
+    lost = missing(keys, summary)
+    found = topics_of(summary)
+    if not free:
+        found = {topic: "\n".join(found.values())}
     first = next(iter(found))
+    if lost:
+        outcome["repaired"] = len(lost)
+        found[first] += "\n" + _repaired(run, holding(entries, lost), named, outcome)
+        lost = missing(lost, "\n".join(found.values()))
     name = run.model.name
-    return {
-        part: _Notes(entries, text, name, placed if part == first else ()) for part, text in found.items()
-    }
+    made = {part: _Notes(entries, [], dated(text.strip(), entries), name) for part, text in found.items()}
+    made[first] = replace(made[first], entries=holding(entries, lost), lost=lost)
+    return made
+
+
+def _asked(run: Run, source: str, system: str, message: str) -> str:
+    """The model's notes on ``source``. Raises ModelError, with the reply, when they are refused."""
+    most = max(256, run.core.tokenizer(source) * 2)
+    reply = text_of(run.complete(system, [{"role": "user", "content": message}], max_tokens=most).content)
+    notes = clean(reply)
+    refused = review(notes, source, run.core.tokenizer)
+    if refused:
+        raise ModelError(f"Refused: {refused}.", raw_reply=reply)
+    return notes
+
+
+def _repaired(run: Run, entries: Sequence[Entry], named: str, outcome: dict[str, object]) -> str:
+    """Points on what was lost; none when the model fails at them, because the first notes are good without."""
+    system, message = repair_request(entries, named)
+    try:
+        return _asked(run, message, system, message)
+    except (ModelError, OverCeiling) as error:
+        outcome["repair_refused"] = str(error)
+        return ""
 
 
 def _merged(
     core: Core, work: _Range, topic: str, old: Summary | None, notes: _Notes | None, limit: int
 ) -> tuple[Summary, list[LedgerLine]]:
     """The next version of a topic: what it was, and the new notes behind it, inside ``limit`` tokens."""
-    previous = old.text if old else ""
-    entries = notes.entries if notes else []
-    if notes and notes.text is not None:
-        previous, entries = f"{previous}\n{notes.text}".strip(), []
-        lost = "; ".join(dict.fromkeys(key.text for _, key in notes.lost))
-        previous += f"\n· {lost}" if lost else ""
-    made = digest(entries, limit=limit, count=core.tokenizer, previous=previous)
+    notes = notes or _Notes([], [], "", EXTRACTIVE)
+    previous = f"{old.text if old else ''}\n{notes.text}".strip()
+    made = digest(notes.entries, limit=limit, count=core.tokenizer, previous=previous)
     summary = Summary(
         session_id=work.ref.id,
         topic=topic,
@@ -193,32 +232,32 @@ def _merged(
         covers_to=work.events[-1].seq,
         text=made.text,
         tokens=core.tokenizer(made.text),
-        by=notes.by if notes else EXTRACTIVE,
+        by=notes.by,
         at=core.clock(),
     )
-    sources = [*(notes.entries if notes else []), Entry(work.covered, "", old.text if old else "")]
-    lost_before = [key for _, key in notes.lost] if notes else []
-    return summary, _ledger([*lost_before, *made.dropped], sources)
+    sources = [*notes.source, *quotable(previous, work.covered)]
+    return summary, _ledger([*notes.lost, *made.bared, *made.dropped], sources)
 
 
-def _ledger(dropped: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
-    """A line for each datum that had no room, with the sentence that it stood in."""
+def _ledger(lost: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
+    """A line for each datum, with the sentence that it stood in; what stands in none was lost before, and noted then."""
+    places: dict[tuple[str, str], tuple[int, str]] = {}
+    for source in sources if lost else ():
+        for sentence in sentences(source.text):
+            for key in sentence.data:
+                places.setdefault((key.kind, key.value), (source.seq, _quoted(source, sentence)))
     lines = {}
-    for datum in dropped:
-        seq, sentence = _place(datum, sources)
-        lines[datum.kind, datum.value] = LedgerLine(
-            seq=seq, kind=datum.kind, value=datum.value, text=sentence
-        )
+    for datum in lost:
+        if place := places.get((datum.kind, datum.value)):
+            lines[datum.kind, datum.value] = LedgerLine(
+                seq=place[0], kind=datum.kind, value=datum.value, text=place[1]
+            )
     return list(lines.values())
 
 
-def _place(datum: KeyDatum, sources: Sequence[Entry]) -> tuple[int, str]:
-    for source in sources:
-        for sentence in sentences(source.text):
-            if any((key.kind, key.value) == (datum.kind, datum.value) for key in sentence.data):
-                said = f"{source.speaker}: {sentence.text}" if source.speaker else sentence.text
-                return source.seq, f"[{source.date}] {said}" if source.date else said
-    return sources[-1].seq, datum.text
+def _quoted(source: Entry, sentence: Sentence) -> str:
+    said = f"{source.speaker}: {sentence.text}" if source.speaker else sentence.text
+    return f"[{source.date}] {said}" if source.date else said
 
 
 def _store(
@@ -233,6 +272,7 @@ def _store(
         made = [(_nothing_said(run.core, work), [])]
     if not tables.summaries.add(ref, [summary for summary, _ in made], ledger, expected=work.covered):
         raise Conflict("Another worker summarised this session first.")
+    tables.facts.anchor(ref)
     put_if_due(tables, ref, policy, run.core.now())
     return {**outcome, "due": True, "by": made[0][0].by, "ledger": len(ledger)}
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from wellkept import context as contexts
-from wellkept.context import Context, Moment
+from wellkept.context import Context, Moment, Recalled
 from wellkept.core import Core
 from wellkept.errors import NotFound
 from wellkept.ids import new_id
@@ -19,12 +19,14 @@ from wellkept.records import Policy, Record, Scope, plain
 from wellkept.store.protocol import SessionRef, Tables, Trace
 
 
-def traced(core: Core, ref: SessionRef, query: str | None, budget: int | None) -> Context:
+def traced(
+    core: Core, ref: SessionRef, query: str | None, budget: int | None, *, seen: int | None = None
+) -> Context:
     """The context of a session now, with a trace where the policy (or a trace file) asks for one."""
     if not core.tracer.on:
-        return contexts.build(core, ref, query=query, budget=budget)
+        return contexts.build(core, ref, query=query, budget=budget, seen=seen)
     erasures = core.tracer.erasures(ref)
-    made = contexts.build(core, ref, query=query, budget=budget)
+    made = contexts.build(core, ref, query=query, budget=budget, seen=seen)
     context = replace(made, trace_id=new_id("trace"))
     at = core.clock()
     core.tracer.take(ref, erasures, lambda: _trace(core, ref, context, at, query, budget))
@@ -50,6 +52,7 @@ def _trace(
         tokens=context.tokens,
         parts=context.parts,
         candidates=context.trace,
+        recalled=plain(context.recalled),
     )
 
 
@@ -106,7 +109,7 @@ class TraceList:
         """The context of a trace, rebuilt from what the store held at that moment.
 
         Args:
-            policy: another policy; that of then if not given.
+            policy: another policy, under which recall searches again; that of then if not given, with what recall gave.
             budget: another budget in tokens; that of then if not given.
 
         Raises:
@@ -124,6 +127,7 @@ class TraceList:
             query=before.query,
             budget=before.budget if budget is None else budget,
             then=Moment(seq=before.seq, version=before.version, at=before.at),
+            recalled=None if policy else [_recalled(each) for each in before.recalled],
         )
         return Replay(
             before=before, after=after, difference=_diff(before, after), tokens=_tokens(before, after)
@@ -137,6 +141,10 @@ class TraceList:
                 f"No trace {id!r} here. Policy.debug_trace says how many are kept, and run_jobs writes those that wait."
             )
         return trace, ref
+
+
+def _recalled(values: Mapping[str, Any]) -> Recalled:
+    return Recalled(**{**values, "events": tuple(values["events"])})
 
 
 def policy_of(values: Mapping[str, Any]) -> Policy:

@@ -20,6 +20,7 @@ def trace(ref: SessionRef, number: int = 1, *, seq: int = 1, shown: str | None =
         id=f"t{number}", session_id=ref.id, at=utc(5_000 + number), seq=seq, version=0, policy=plain(Policy()),
         query="恐龙?", budget=3000, system="系统", boundary=2, messages=[{"role": "user", "content": "你好"}],
         tokens=12, parts={"window": 12}, candidates=(candidate,),
+        recalled=[{"id": "s9:1", "line": "[2026-01-01] user: 恐龙", "score": 0.5, "events": ["s9:1"]}],
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def ballast(leave):
     while size >= 16:
         try:
             held = (held, bytearray(size))
-        except MemoryError:  # noqa: PERF203
+        except MemoryError:
             size //= 2
     del room
     gc.collect()

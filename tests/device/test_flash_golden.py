@@ -134,3 +134,10 @@ def test_21_a_bad_batch_writes_nothing_and_harms_nothing(run) -> None:
     assert all(isinstance(done.errors[n], errors.InvalidInput) for n in (1, 3, 4, 6, 7, 8))
     assert [message["content"] for message in done.loads[9]] == ["a", "b", "c", "d"]
     assert done.loads[10] == done.loads[9]
+
+
+def test_the_docs_speak_of_every_scenario(shared: Path) -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "device-scenarios.md").read_text()
+    first_cells = " ".join(line.split("|")[1] for line in docs.splitlines() if line.startswith("|"))
+    for golden in (shared / "espclaw" / "golden").glob("[0-9]*"):
+        assert golden.name[:2] in first_cells, golden.name

@@ -160,6 +160,7 @@ def test_another_budget_or_policy_shows_the_difference(memory: Memory) -> None:
     assert smaller.tokens["total"][1] <= 500 < smaller.tokens["total"][0]
     assert smaller.difference.startswith("--- then\n+++ replayed")
     assert smaller.tokens["window"][1] < smaller.tokens["window"][0]
+    assert chat.traces.replay(id, policy=memory.policy).after.messages == smaller.before.messages
     bare = chat.traces.replay(id, policy=Policy(summary_share=0.0, recall_share=0.0))
     assert "summary" not in bare.after.parts
     json.dumps(bare.to_dict())

@@ -332,3 +332,13 @@ def test_tokens_that_tell_something() -> None:
 def test_sentences_end_at_marks_and_lines() -> None:
     assert words.sentences("Hi! 你好。Really?\n- yes") == ["Hi!", "你好。", "Really?", "- yes"]
     assert words.sentences(" \n?! ") == []
+
+
+def test_the_version_tells_releases_of_the_stemmer_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    words.tokens_version.cache_clear()
+    before = words.tokens_version()
+    assert before.startswith(f"{words.TOKENS_VERSION}:")
+    monkeypatch.setattr(words, "_stem", lambda word: word[:4])
+    words.tokens_version.cache_clear()
+    assert words.tokens_version() != before
+    words.tokens_version.cache_clear()

@@ -275,7 +275,7 @@ def export_command(target: Target, directory: str, backend: Backend) -> None:
         scope = target.scope(memory)
         user = memory.user(scope.user, namespace=scope.namespace)
         profile = {name: user.profile[name] for name in user.profile if user.profile[name]}
-        facts = list(_facts(FactsMemory(memory._core, scope), ("active",)))
+        facts = list(_facts(memory.user(scope.user, namespace=scope.namespace), ("active",)))
         infos = oldest_first(user)
         with progress() as bars:
             tracked = bars.track(infos, description="exporting")

@@ -109,7 +109,8 @@ def replay_command(
     with target.open() as memory:
         traces = target.user_memory(memory).traces
         policy = memory.policy if today else policy_of(traces.get(trace).policy)
-        made = traces.replay(trace, policy=replace(policy, **_changes(changes)), budget=budget)
+        other = replace(policy, **_changes(changes)) if today or changes else None
+        made = traces.replay(trace, policy=other, budget=budget)
     if target.json:
         print_json(made.to_dict())
     else:
@@ -136,10 +137,12 @@ def _change(text: str) -> tuple[str, float]:
         raise click.UsageError(f"--set {text!r}: {value!r} is no number.") from error
 
 
-def replayed(made: Replay) -> RenderableType:
-    """What came out differently: tokens by tier, then the lines."""
+def replayed(made: Replay, lines: int | None = None) -> RenderableType:
+    """What came out differently: tokens by tier, then the lines, or the first ``lines`` of them."""
     tiers = [f"{tier} {before:,} → {after:,}" for tier, (before, after) in made.tokens.items()]
     if not made.difference:
         return Group(Text(" · ".join(tiers)), Text("The same, byte for byte.", style="bold green"))
-    lines = [Text(clean(line), style=_STYLES.get(line[:1], "")) for line in made.difference.splitlines()]
-    return Group(Text(" · ".join(tiers)), *lines)
+    changed = made.difference.splitlines()
+    shown = [Text(clean(line), style=_STYLES.get(line[:1], "")) for line in changed[:lines]]
+    more = [render.hint(f"… {len(changed) - len(shown)} lines more")] if len(changed) > len(shown) else []
+    return Group(Text(" · ".join(tiers)), *shown, *more)

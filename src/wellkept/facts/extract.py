@@ -1,7 +1,8 @@
 """Extracts: asks a model what is durably true in what a user said, and keeps only what was really said.
 
-One job reads the user's messages since the last one, in one model call. The answer is untrusted: each claim passes the gate of
-``policy.ground``, and code alone decides what it replaces. The result and the place up to which was read are stored in one transaction.
+One job reads the user's messages since the last one, in one model call. The answer is untrusted: each claim
+passes the gate of ``policy.ground``, and code alone decides what it replaces. The result and the place up to
+which was read are stored in one transaction.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from wellkept.policy.ground import Said, dated, own_words, refusal, since
 from wellkept.policy.intent import forget_phrases, sentences, states
 from wellkept.policy.labels import catalogue
 from wellkept.policy.words import index_tokens
-from wellkept.records import Event, Record, text_of
-from wellkept.store.protocol import EXPLICIT, SessionRef, Tables
+from wellkept.records import Event, Record, Scope, text_of
+from wellkept.store.facts import EXPLICIT
+from wellkept.store.protocol import SessionRef, Tables
 
 EXTRACT = "extract"
 EVERY = 4  # user messages that make extraction due at once
@@ -38,7 +40,8 @@ BY_HAND = 50
 
 
 def put(tables: Tables, ref: SessionRef, core: Core, events: Sequence[Event], now: int) -> bool:
-    """Put extraction of what a user said into the outbox, in the transaction that appends it; whether a job was added.
+    """Put extraction of what a user said into the outbox, in the transaction that appends it; whether a job
+    was added.
 
     Nothing without a model: then nothing is extracted.
     """
@@ -50,9 +53,23 @@ def put(tables: Tables, ref: SessionRef, core: Core, events: Sequence[Event], no
     return added
 
 
+def put_all(core: Core, tables: Tables, scope: Scope) -> int:
+    """Make extraction due now in each session of a user that has something new; in how many that was."""
+    count, now = 0, core.now()
+    for info in tables.sessions.list(scope, limit=1 << 31):
+        ref = tables.sessions.find(scope, info.id)
+        newest = next(tables.events.walk_back(ref), None) if ref else None
+        if ref is not None and newest is not None and newest.seq > tables.facts.extracted(ref):
+            tables.jobs.put(scope, EXTRACT, ref=ref, at=now, once=str(ref.key))
+            tables.jobs.hasten(EXTRACT, at=now, ref=ref)
+            count += 1
+    return count
+
+
 @dataclass(frozen=True)
 class _Batch:
-    """What one job reads: user events behind ``after``, up to ``upto``; ``more`` when there are others behind them."""
+    """What one job reads: user events behind ``after``, up to ``upto``; ``more`` when there are others behind
+    them."""
 
     ref: SessionRef
     after: int
@@ -93,13 +110,17 @@ def _is_worth_asking(text: str) -> bool:
     """False for what states nothing: questions, orders, signs and single words such as "ok"."""
     if forget_phrases(text):
         return True
-    return any(states(sentence) and len(index_tokens(sentence)) > 1 for sentence in sentences(own_words(text)))
+    return any(
+        states(sentence) and len(index_tokens(sentence)) > 1 for sentence in sentences(own_words(text))
+    )
 
 
 def _ask(run: Run, batch: _Batch, events: Sequence[Event]) -> Answer:
     """The model's answer, with one chance to mend it."""
     core = run.core
-    shown = [prompt.Message(event.speaker or "", _day(core, event), text_of(event.content)) for event in events]
+    shown = [
+        prompt.Message(event.speaker or "", _day(core, event), text_of(event.content)) for event in events
+    ]
     messages = [{"role": "user", "content": prompt.request(shown, batch.labels, core.policy.time_zone)}]
     system = prompt.system(core.policy.max_memories)
     most = ANSWER_TOKENS * (1 + len(events))
@@ -174,8 +195,11 @@ def _apply(run: Run, tables: Tables, batch: _Batch, answer: Answer) -> Outcome:
     }  # fmt: skip
 
 
-def _grounded(core: Core, events: Sequence[Event], answer: Answer, result: _Result) -> dict[int, list[_Grounded]]:
-    """The proposals that pass the gate, by the seq of the event that says them; at most ``max_memories`` an event."""
+def _grounded(
+    core: Core, events: Sequence[Event], answer: Answer, result: _Result
+) -> dict[int, list[_Grounded]]:
+    """The proposals that pass the gate, by the seq of the event that says them; at most ``max_memories`` an
+    event."""
     found: dict[int, list[_Grounded]] = {}
     for proposal in answer.proposals:
         reason = "no message of the user says it"
@@ -211,7 +235,9 @@ def _take(
         result.refuse(claim.text, why)
         return
     begin, end = (_ms(since(value, proposal, said)) for value in (proposal.valid_from, proposal.valid_to))
-    kept, decision, known = keeper.keep(claim, source=source, correction=correction, valid_from=begin, valid_to=end)
+    kept, decision, known = keeper.keep(
+        claim, source=source, correction=correction, valid_from=begin, valid_to=end
+    )
     result.stored += [each.id for each in kept if each.event == "ADD"]
     result.known += sum(each.event == "NONE" for each in kept)
     result.retired += [each.id for each in kept if each.event == "DELETE"]
@@ -226,7 +252,8 @@ def _ms(moment: datetime | None) -> int | None:
 
 
 def _attributed(grounded: _Grounded, user: str) -> Proposal:
-    """The proposal with absolute dates, and with the speaker's name where somebody else than the user spoke."""
+    """The proposal with absolute dates, and with the speaker's name where somebody else than the user
+    spoke."""
     proposal, said = grounded.proposal, grounded.said
     text, subject = dated(proposal.text, said), proposal.subject
     if said.speaker and said.speaker.casefold() != user.casefold():
@@ -237,11 +264,13 @@ def _attributed(grounded: _Grounded, user: str) -> Proposal:
 
 
 def _blocked(keeper: Keeper, claim: Claim, source: Source) -> str | None:
-    """Why a grounded claim is still not stored: it was forgotten, or somebody wrote the same by hand since it was said."""
+    """Why a grounded claim is still not stored: it was forgotten, or somebody wrote the same by hand since it
+    was said."""
     if is_buried(keeper.tables, keeper.scope, claim, source.text, source.at):
         return "it was forgotten"
     for change in keeper.tables.facts.changes(keeper.scope, newest=BY_HAND):
-        if change.actor in EXPLICIT and change.at.timestamp() * 1000 >= source.at:
-            if any(same_content(claim, fact) for fact in (change.before, change.after) if fact is not None):
-                return "the same was written by hand"
+        by_hand = change.actor in EXPLICIT and change.at.timestamp() * 1000 >= source.at
+        facts = [fact for fact in (change.before, change.after) if by_hand and fact is not None]
+        if any(same_content(claim, fact) for fact in facts):
+            return "the same was written by hand"
     return None

@@ -1,4 +1,5 @@
-"""Erases: shows what would go, removes it with all that was derived from it, looks again, and hands out a receipt."""
+"""Erases: shows what would go, removes it with all that was derived from it, looks again, and hands out a
+receipt."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from wellkept.core import Core
 from wellkept.errors import InvalidInput
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
+from wellkept.policy.terms import event_terms
 from wellkept.policy.words import Term, index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
-from wellkept.store.protocol import Fact, FactState, SessionRef, Tables
+from wellkept.store.facts import Fact, FactState
+from wellkept.store.protocol import SessionRef, Tables
 from wellkept.summarize import put_if_due
 
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
@@ -44,8 +47,9 @@ class Receipt(Record):
 
     Attributes:
         removed: rows by table.
-        left: what a second look found: rows of this user by table that still hold the erased texts, and "bytes": erased texts found in
-            the store's files outside of anybody's rows. Empty when nothing is left.
+        left: what a second look found: rows of this user by table that still hold the erased texts, and
+            "bytes": erased texts found in the store's files outside of anybody's rows. Empty when nothing is
+            left.
     """
 
     id: int
@@ -66,9 +70,17 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     terms = [] if query is None else [term for term in query_terms(query) if not term.stop]
     if query is not None and not terms:
         return _refused(query, f"{query!r} names nothing in particular. Say what to forget, or pass ids.")
-    facts = [fact for fact in known if _mentions(fact, terms)] if terms else [find(tables, scope, id) for id in ids]
+    facts = (
+        [fact for fact in known if _mentions(fact, terms)]
+        if terms
+        else [find(tables, scope, id) for id in ids]
+    )
     events = {event.id: (ref, event) for ref, event in _events(tables, scope, terms, facts)}
-    facts += [fact for fact in known if fact not in facts and fact.sources and all(id in events for id in fact.sources)]
+    facts += [
+        fact
+        for fact in known
+        if fact not in facts and fact.sources and all(id in events for id in fact.sources)
+    ]
     if not facts and not events:
         return _refused(query, f"Nothing of this user holds {query!r}.")
     everything = len(facts) == len(known) > FEW and query is not None
@@ -90,7 +102,8 @@ def _refused(query: str | None, reason: str) -> Preview:
 def _mentions(fact: Fact, terms: Sequence[Term]) -> bool:
     tokens = set(index_tokens("\n".join([fact.text, fact.attribute, *fact.labels, *fact.keywords])))
     return all(
-        any(token.startswith(term.text) for token in tokens) if term.prefix else term.text in tokens for term in terms
+        any(token.startswith(term.text) for token in tokens) if term.prefix else term.text in tokens
+        for term in terms
     )
 
 
@@ -98,19 +111,17 @@ def _events(
     tables: Tables, scope: Scope, terms: Sequence[Term], facts: Sequence[Fact]
 ) -> list[tuple[SessionRef, Event]]:
     """Events that hold all ``terms``, the sources of ``facts``, and whatever says the same word for word."""
-    found = [(ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, _written(terms))]
+    found = [(ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, terms)]
     for fact in facts:
         found += sources(tables, scope, fact)
         for text in {fact.text, fact.quote}:
             said = [term for term in query_terms(text) if not term.stop]
             if len(said) > 1:
-                same = ((ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, _written(said)))
+                same = (
+                    (ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, said)
+                )
                 found += [(ref, event) for ref, event in same if event and text in text_of(event.content)]
     return [(ref, event) for ref, event in found if event is not None]
-
-
-def _written(terms: Sequence[Term]) -> list[str]:
-    return [f"{term.text}*" if term.prefix else term.text for term in terms]
 
 
 # ── doing it ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -133,7 +144,8 @@ def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
 
 
 def _texts(plan: Preview) -> list[str]:
-    """What must not be found any more: whole statements and messages, and the words asked for as they were written there."""
+    """What must not be found any more: whole statements and messages, and the words asked for as they were
+    written there."""
     texts = [text for fact in plan.facts for text in (fact.text, fact.quote)]
     texts += [text_of(event.content) for event in plan.events]
     if plan.query and any(plan.query in text for text in texts):
@@ -151,21 +163,20 @@ def _remove(
     tables.erasures.bury(scope, graves, at=now)
     removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now)
     removed["jobs"] = tables.erasures.jobs(scope, texts)
+    removed["traces"] = tables.traces.remove(scope)
+    removed["replies"] = tables.replies.forget(scope)
     removed["events"] = removed["summaries"] = 0
     for session in plan.sessions:
         ref = tables.sessions.find(scope, session)
         if ref is None:
             continue
         events = [event for event in plan.events if event.session_id == session]
-        removed["events"] += tables.events.remove(ref, events, [_terms(event) for event in events])
+        removed["events"] += tables.events.remove(
+            ref, events, [event_terms(event.content, event.speaker) for event in events]
+        )
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
         info = tables.sessions.info(ref)
         if info and any(text in info.title for text in texts):
             tables.sessions.rename(ref, "")
     return {table: rows for table, rows in removed.items() if rows}
-
-
-def _terms(event: Event) -> list[str]:
-    text = text_of(event.content)
-    return index_tokens(text if event.speaker is None else f"{event.speaker} {text}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Scope, text_of
-from wellkept.store.protocol import Fact, SessionRef, Tables
+from wellkept.store.facts import Fact
+from wellkept.store.protocol import SessionRef, Tables
 from wellkept_flash import rules
 
 
@@ -14,7 +15,8 @@ def source_grave(text: str) -> tuple[str, ...]:
 
 
 def claim_graves(claim: Claim, text: str) -> list[tuple[str, ...]]:
-    """The graves of one claim of a message: its words, and its key, because a model may word it differently next time."""
+    """The graves of one claim of a message: its words, and its key, because a model may word it differently
+    next time."""
     source = rules.fingerprint(text)
     graves: list[tuple[str, ...]] = [("claim", source, rules.fingerprint(claim.text))]
     if claim.attribute:
@@ -36,7 +38,11 @@ def sources(tables: Tables, scope: Scope, fact: Fact) -> list[tuple[SessionRef, 
 
 def graves_of(tables: Tables, scope: Scope, fact: Fact) -> list[tuple[str, ...]]:
     """The graves of a fact in each of its source events."""
-    return [grave for _, event in sources(tables, scope, fact) for grave in claim_graves(fact, text_of(event.content))]
+    return [
+        grave
+        for _, event in sources(tables, scope, fact)
+        for grave in claim_graves(fact, text_of(event.content))
+    ]
 
 
 def is_buried(tables: Tables, scope: Scope, claim: Claim, text: str, at: int) -> bool:

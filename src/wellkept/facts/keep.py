@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from wellkept.core import Core
+from wellkept.embedding import put_job
 from wellkept.errors import Conflict, InvalidInput, NotFound
 from wellkept.facts.graves import graves_of
 from wellkept.policy.checks import check_text, plain_metadata
@@ -15,7 +16,8 @@ from wellkept.policy.conflict import Decision, decide
 from wellkept.policy.evict import surplus
 from wellkept.policy.labels import clean
 from wellkept.records import Record, Scope, utc
-from wellkept.store.protocol import Actor, Change, Fact, FactWriter, SessionRef, Tables
+from wellkept.store.facts import Actor, Change, Fact, FactWriter
+from wellkept.store.protocol import SessionRef, Tables
 
 MAX_TEXT = 4_000
 """Characters of a fact. What is longer is a document: keep it as a message, or behind a reference."""
@@ -27,7 +29,8 @@ Happened: TypeAlias = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
 @dataclass(frozen=True, slots=True)
 class Kept(Record):
-    """What became of one claim, in mem0's words: "ADD", "UPDATE", "DELETE" (retired), "NONE" (known already)."""
+    """What became of one claim, in mem0's words: "ADD", "UPDATE", "DELETE" (retired), "NONE" (known
+    already)."""
 
     id: str
     memory: str
@@ -45,7 +48,8 @@ class Source(Record):
 
 
 def made_ready(core: Core, claim: Claim) -> Claim:
-    """``claim`` checked and tidied. Raises InvalidInput for a text that is empty, overlong or cannot be stored."""
+    """``claim`` checked and tidied. Raises InvalidInput for a text that is empty, overlong or cannot be
+    stored."""
     check_text("memory", claim.text)
     text = " ".join("".join(c if c.isprintable() else " " for c in claim.text).split())
     if not text:
@@ -84,6 +88,12 @@ class Keeper:
         self.at = self.core.now()
         self.writer: FactWriter = self.tables.facts.begin(self.scope, self.actor, at=self.at)
 
+    def _want_vector(self, fact: Fact) -> Fact:
+        if self.core.embedder is not None:
+            self.tables.vectors.want_facts(self.scope, [fact.key])
+            put_job(self.tables, self.scope, self.at)
+        return fact
+
     def keep(
         self, claim: Claim, *, source: Source | None = None, correction: bool = False, valid_from: int | None = None,
         valid_to: int | None = None, metadata: Mapping[str, Any] | None = None,
@@ -97,12 +107,18 @@ class Keeper:
         if decision.same is None:
             since = valid_from if valid_from is not None else source.at if source else self.at
             sources = [(source.ref, source.seq)] if source else []
-            fact = self.writer.add(claim, sources=sources, valid_from=since, valid_to=valid_to, metadata=metadata)
+            fact = self.writer.add(
+                claim, sources=sources, valid_from=since, valid_to=valid_to, metadata=metadata
+            )
+            self._want_vector(fact)
             kept = [Kept(fact.id, fact.text, "ADD")]
         else:
             fact = known[decision.same]
             kept = [self._again(fact)]
-        kept += [self._replace(known[at], fact, valid_from or (source.at if source else self.at)) for at in decision.replaces]
+        kept += [
+            self._replace(known[at], fact, valid_from or (source.at if source else self.at))
+            for at in decision.replaces
+        ]
         self.make_room()
         return kept, decision, known
 
@@ -140,7 +156,7 @@ class Keeper:
             old, text=claim.text, labels=claim.labels, keywords=claim.keywords, metadata=kept, state="active",
             quote=old.quote if claim.text == old.text else "",
         )  # fmt: skip
-        return old if new == old else self.writer.put(new, "update")
+        return old if new == old else self._want_vector(self.writer.put(new, "update"))
 
     def retire(self, fact: Fact) -> None:
         """Take a fact out of every context and search; it stays in history."""
@@ -166,12 +182,16 @@ class Keeper:
         change = self.tables.facts.change(self.scope, change_id)
         if change is None:
             raise NotFound(f"No change {change_id} for this user. history(id) lists the changes of a memory.")
-        together = self.tables.facts.changes(self.scope, operation=change.operation, after=change.operation - 1)
+        together = self.tables.facts.changes(
+            self.scope, operation=change.operation, after=change.operation - 1
+        )
         first: dict[str, Change] = {}
         for each in together:
             first.setdefault(each.fact_id, each)
         # What becomes active again must not meet what still is: retire first.
-        for each in sorted(first.values(), key=lambda each: each.before is not None and each.before.state == "active"):
+        for each in sorted(
+            first.values(), key=lambda each: each.before is not None and each.before.state == "active"
+        ):
             self._restore(each, last=max(it.id for it in together if it.fact_id == each.fact_id))
 
     def _restore(self, change: Change, last: int) -> None:
@@ -183,14 +203,25 @@ class Keeper:
             raise Conflict(f"Memory {change.fact_id} changed again since: undo change {later[-1].id} first.")
         if change.action == "forget":
             self.tables.erasures.unbury(self.scope, graves_of(self.tables, self.scope, now))
-        before = replace(now, state="retired", valid_to=utc(self.at)) if change.before is None else change.before
-        self.writer.put(before, "undo")
+        before = (
+            replace(now, state="retired", valid_to=utc(self.at)) if change.before is None else change.before
+        )
+        restored = self.writer.put(before, "undo")
+        if restored.state != "retired":
+            self._want_vector(restored)
+
+    def made(self) -> list[Change]:
+        """The changes that this operation has made."""
+        number = self.writer.number
+        return self.tables.facts.changes(self.scope, after=number - 1) if number else []
 
     def known(self, id: str) -> Fact:
         """A fact that is not retired. Raises NotFound, and Conflict for a retired one."""
         fact = find(self.tables, self.scope, id)
         if fact.state == "retired":
-            raise Conflict(f"Memory {id} was retired. history({id!r}) shows when; undo that change to have it back.")
+            raise Conflict(
+                f"Memory {id} was retired. history({id!r}) shows when; undo that change to have it back."
+            )
         return fact
 
 

@@ -11,19 +11,21 @@ from wellkept.core import Core
 from wellkept.policy.assemble import Item, Section, fence
 from wellkept.policy.evict import worth
 from wellkept.policy.labels import catalogue
-from wellkept.records import Record
-from wellkept.store.protocol import EXPLICIT, Change, Fact, SessionRef, Tables
+from wellkept.records import Record, Scope
+from wellkept.store.facts import EXPLICIT, Change, Fact
+from wellkept.store.protocol import SessionRef, Tables
 
 CATALOGUE = (
-    "There are more memories than are shown here. They are filed under the labels below. Before you answer what is remembered or preferred, "
-    "call memory_recall with labels copied from here, or with a query."
+    "There are more memories than are shown here. They are filed under the labels below. Before you answer what is "
+    "remembered or preferred, call memory_recall with labels copied from here, or with a query."
 )
 SOURCE = {"source": "what the user said in earlier conversations"}
 
 
 @dataclass(frozen=True)
 class FactTiers(Record):
-    """What a context shows of facts: a stable section, news behind the boundary, and notes for the application."""
+    """What a context shows of facts: a stable section, news behind the boundary, and notes for the
+    application."""
 
     stable: Section
     news: Section
@@ -31,26 +33,55 @@ class FactTiers(Record):
     newest: int
 
 
-def tiers(core: Core, tables: Tables, ref: SessionRef, room: int, seen: int | None, at: int | None) -> FactTiers:
+@dataclass(frozen=True, slots=True)
+class Past(Record):
+    """A moment to look back to, and when the session's summaries were last made then."""
+
+    at: datetime
+    anchored: datetime
+
+
+def fact_tiers(
+    core: Core, tables: Tables, ref: SessionRef, room: int, seen: int | None, past: Past | None
+) -> FactTiers:
     """The facts as the context of a session shows them.
 
     Args:
         room: tokens of the whole context.
         seen: number of the last change that the caller knows of; None for one that wants no notes.
-        at: an earlier moment (ms); None for now.
+        past: an earlier moment; None for now.
     """
     scope = ref.scope
-    newest = tables.facts.newest(scope) if at is None else tables.facts.newest_at(scope, at)
-    anchor = min(tables.facts.anchored(ref), newest)
+    newest, anchor = tables.facts.newest(scope), tables.facts.anchored(ref)
+    if past is not None:
+        newest, anchor = _then(tables, scope, past)
     facts = tables.facts.as_of(scope, anchor)
     since = [change for change in tables.facts.changes(scope, after=anchor) if change.id <= newest]
-    notes = [change for change in tables.facts.changes(scope, after=newest if seen is None else seen) if change.actor not in EXPLICIT]
+    notes = [
+        change
+        for change in tables.facts.changes(scope, after=newest if seen is None else seen)
+        if change.actor not in EXPLICIT
+    ]
     return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest)
+
+
+def _then(tables: Tables, scope: Scope, past: Past) -> tuple[int, int]:
+    """Number of the newest change, and of the one that contexts showed the facts as of, at an earlier moment."""
+    newest = tables.facts.newest_at(scope, _ms(past.at))
+    compacted = tables.facts.newest_at(scope, _ms(min(past.anchored, past.at)))
+    explicit = tables.facts.newest_at(scope, _ms(past.at), explicit=True)
+    return newest, max(compacted, explicit)
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:
     share = core.policy.facts_share
-    lines = [Item(fact.id, line(fact, core.zone), rank=-worth(fact) - (1 << 40) * fact.pinned) for fact in facts]
+    lines = [
+        Item(fact.id, line(fact, core.zone), rank=-worth(fact) - (1 << 40) * fact.pinned) for fact in facts
+    ]
     left = int(room * share) - core.tokenizer(fence("facts", "", SOURCE))
     if sum(core.tokenizer(item.text) + 1 for item in lines) > left:
         pinned = [item for item, fact in zip(lines, facts, strict=True) if fact.pinned]
@@ -81,15 +112,28 @@ def _news(core: Core, since: Sequence[Change]) -> Section:
         was, is_ = before is not None and before.state == "active", now is not None and now.state == "active"
         if now is not None and is_ and (not was or before is None or before.text != now.text):
             items.append(Item(id, f"- new: {line(now, core.zone)[2:]}"))
-        elif was and not is_ and before is not None and change.action in ("replace", "retire", "forget", "undo"):
+        elif (
+            was
+            and not is_
+            and before is not None
+            and change.action in ("replace", "retire", "forget", "undo")
+        ):
             items.append(Item(id, f"- no longer true: {before.text}"))
     share = core.policy.recall_share / 2
-    return Section(tier="news", items=items, share=share, stable=False, attributes={"source": "memory work since"})
+    return Section(
+        tier="news", items=items, share=share, stable=False, attributes={"source": "memory work since"}
+    )
 
 
 def _notes(changes: Sequence[Change]) -> list[str]:
     """Changes as an application shows them."""
-    verbs = {"store": "remembered", "update": "updated", "replace": "outdated", "forget": "forgotten", "evict": "archived"}
+    verbs = {
+        "store": "remembered",
+        "update": "updated",
+        "replace": "outdated",
+        "forget": "forgotten",
+        "evict": "archived",
+    }
     notes = []
     for change in changes:
         fact = change.after or change.before
@@ -117,5 +161,7 @@ def digest_log(changes: Sequence[Change], zone: ZoneInfo) -> str:
     for change in changes:
         fact = change.after or change.before
         when = change.at.astimezone(zone).isoformat(timespec="seconds")
-        lines.append(f"{when} {change.actor} {change.action} {change.fact_id} {fact.text if fact else '(erased)'}")
+        lines.append(
+            f"{when} {change.actor} {change.action} {change.fact_id} {fact.text if fact else '(erased)'}"
+        )
     return "\n".join([*lines, ""])

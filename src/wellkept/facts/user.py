@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput
+from wellkept.errors import InvalidInput, NotFound
+from wellkept.facts.forget import Preview, Receipt, erase, preview
 from wellkept.facts.keep import Keeper, Kept, find, made_ready
+from wellkept.facts.show import digest_log, memory_md
+from wellkept.facts.wishes import pending
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
 from wellkept.policy.claims import USER, Claim
-from wellkept.policy.filters import Condition, matches, parse
+from wellkept.policy.filters import Condition, matches
+from wellkept.policy.filters import parse as parse_filters
 from wellkept.policy.labels import carries, catalogue
-from wellkept.records import Record, Scope
-from wellkept.store.protocol import Actor, Change, Fact, FactState, Tables
+from wellkept.records import Record, Scope, utc
+from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
+from wellkept.store.protocol import Tables
 
 T = TypeVar("T")
 
@@ -56,7 +61,8 @@ class FactsReader:
             cursor: the previous page's.
             labels: only those under one of these.
             states: "active", "archived", "retired".
-            filters: mem0's grammar, see ``policy.filters``.
+            filters: mem0's grammar, see ``policy.filters``; fields are those of ``Fact``, "memory",
+                "categories" and the metadata.
             as_of: those that were active at an earlier moment (aware); ``states`` does not apply.
             user_id, agent_id, run_id: mem0's names; the user must be this one, the others are filters.
 
@@ -97,16 +103,45 @@ class FactsReader:
     def changes(self, *, limit: int = 100, after: int = 0) -> list[Change]:
         """The newest changes of all facts, oldest first; only those with an id above ``after``."""
         most = check_limit(limit)
-        return self._core.store.read(lambda tables: tables.facts.changes(self._scope, after=after, newest=most))
+        return self._core.store.read(
+            lambda tables: tables.facts.changes(self._scope, after=after, newest=most)
+        )
+
+    def review(self) -> list[Doubt]:
+        """What waits for a decision, oldest first; ``settle`` decides."""
+        return self._core.store.read(lambda tables: pending(tables, self._scope))
+
+    def receipts(self) -> list[Receipt]:
+        """What erasures removed, oldest first."""
+        rows = self._core.store.read(lambda tables: tables.erasures.receipts(self._scope))
+        return [
+            Receipt(id=id, at=utc(at), removed=kept["removed"], left=kept["left"]) for id, at, kept in rows
+        ]
+
+    def memory_md(self) -> str:
+        """The active facts as a Markdown file, the most used and latest first."""
+        facts = self._core.store.read(lambda tables: tables.facts.all(self._scope))
+        return memory_md(facts, self._core.zone)
+
+    def memory_digest(self) -> str:
+        """The log of all changes as a text file, a line each."""
+        changes = self._core.store.read(lambda tables: tables.facts.changes(self._scope))
+        return digest_log(changes, self._core.zone)
+
+    def check_user(self, user_id: str | None) -> None:
+        """Raise InvalidInput when ``user_id`` is given and is not this user's."""
+        if user_id is not None and user_id != self._scope.user:
+            raise InvalidInput(
+                f"This memory is {self._scope.user!r}'s, not {user_id!r}'s. Use memory.user({user_id!r}, …)."
+            )
 
     def _filters(
         self, filters: Mapping[str, Any] | None, user_id: str | None, agent_id: str | None, run_id: str | None
     ) -> Condition:
-        if user_id is not None and user_id != self._scope.user:
-            raise InvalidInput(f"This memory is {self._scope.user!r}'s, not {user_id!r}'s. Use memory.user({user_id!r}, …).")
+        self.check_user(user_id)
         named = {"agent_id": agent_id, "run_id": run_id}
         given = [{name: value} for name, value in named.items() if value is not None]
-        return parse({"AND": [*given, *([filters] if filters else [])]})
+        return parse_filters({"AND": [*given, *([filters] if filters else [])]})
 
 
 def fields(fact: Fact, scope: Scope) -> dict[str, Any]:
@@ -134,12 +169,28 @@ class FactsMemory(FactsReader):
         self, text: str, *, subject: str = USER, attribute: str = "", labels: Sequence[str] = (),
         keywords: Sequence[str] = (), metadata: Mapping[str, Any] | None = None, actor: Actor = "app",
     ) -> list[Kept]:  # fmt: skip
-        """Store one statement as it is; see ``add`` with ``infer=False``."""
+        """Store one statement as it is, and retire what it takes the place of; what became of it and of
+        those.
+
+        Raises InvalidInput for a text that is empty or overlong.
+        """
         claim = Claim(
             text=text, subject=subject, attribute=attribute, labels=tuple(labels), keywords=tuple(keywords)
         )
-        ready, plain = made_ready(self._core, claim), plain_metadata(metadata)
-        return self._change(lambda keeper: keeper.keep(ready, metadata=plain)[0], actor)
+        return self.keep_all([claim], metadata=metadata, actor=actor)
+
+    def keep_all(
+        self, claims: Sequence[Claim], *, metadata: Mapping[str, Any] | None = None, actor: Actor = "app"
+    ) -> list[Kept]:
+        """Store several claims in one operation; see ``keep``. Raises InvalidInput when there is none."""
+        ready, plain = [made_ready(self._core, claim) for claim in claims], plain_metadata(metadata)
+        if not ready:
+            raise InvalidInput(
+                "Nothing in these messages was said by the user, so there is nothing to remember."
+            )
+        return self._change(
+            lambda keeper: [kept for claim in ready for kept in keeper.keep(claim, metadata=plain)[0]], actor
+        )
 
     def update(
         self, memory_id: str, text: str, *, labels: Sequence[str] | None = None, keywords: Sequence[str] | None = None,
@@ -150,30 +201,35 @@ class FactsMemory(FactsReader):
         Raises NotFound; Conflict for a retired fact, or when another active fact has that text already.
         """
         return self._change(
-            lambda keeper: keeper.update(memory_id, text, labels=labels, keywords=keywords, metadata=metadata), actor
+            lambda keeper: keeper.update(
+                memory_id, text, labels=labels, keywords=keywords, metadata=metadata
+            ),
+            actor,
         )
 
     def delete(self, memory_id: str, *, actor: Actor = "app") -> Change:
-        """Retire a fact: out of every context and search, in history, undoable by ``undo`` of the change returned.
+        """Retire a fact: out of every context and search, in history, undoable by ``undo`` of the change
+        returned.
 
         Raises NotFound; Conflict when it is retired already. ``forget`` erases.
         """
 
         def retire(keeper: Keeper) -> Change:
             keeper.retire(keeper.known(memory_id))
-            return keeper.tables.facts.changes(self._scope, after=keeper.writer.number - 1)[-1]
+            return keeper.made()[-1]
 
         return self._change(retire, actor)
 
     def delete_all(self, *, user_id: str | None = None, actor: Actor = "app") -> list[Change]:
-        """Retire all facts of this user, those of the archive too; undoing one of the changes takes back all."""
-        self._filters(None, user_id, None, None)
+        """Retire all facts of this user, those of the archive too; undoing one of the changes takes back
+        all."""
+        self.check_user(user_id)
 
         def retire(keeper: Keeper) -> list[Change]:
             facts = keeper.tables.facts.all(self._scope, states=("active", "archived"))
             for fact in facts:
                 keeper.retire(fact)
-            return keeper.tables.facts.changes(self._scope, after=keeper.writer.number - 1) if facts else []
+            return keeper.made()
 
         return self._change(retire, actor)
 
@@ -185,7 +241,7 @@ class FactsMemory(FactsReader):
 
         def undo(keeper: Keeper) -> list[Change]:
             keeper.undo(change_id)
-            return keeper.tables.facts.changes(self._scope, after=keeper.writer.number - 1)
+            return keeper.made()
 
         return self._change(undo, actor)
 
@@ -196,6 +252,50 @@ class FactsMemory(FactsReader):
     def unpin(self, memory_id: str) -> Fact:
         """Let a fact be evicted again."""
         return self._change(lambda keeper: keeper.pin(memory_id, False), "app")
+
+    @overload
+    def forget(self, what: Preview) -> Receipt: ...
+    @overload
+    def forget(self, what: str | None = None, *, ids: Sequence[str] = ()) -> Preview: ...
+    def forget(self, what: str | Preview | None = None, *, ids: Sequence[str] = ()) -> Preview | Receipt:
+        """Erase. First ``forget("peanuts")`` or ``forget(ids=[…])``: a ``Preview`` of what would go, nothing
+        is done. Then ``forget(preview)``: gone are the facts with their history, the messages that hold it or
+        that they came from, summaries and jobs made of those; the ``Receipt`` says what was removed and what
+        a second look found left. Not undoable.
+
+        Raises:
+            InvalidInput: nothing to look for, or a preview whose ``reason`` says why it cannot be done.
+            NotFound: an id that is not this user's.
+            StoreBusy: erased, but another process keeps the log from being emptied.
+        """
+        if isinstance(what, Preview):
+            return erase(self._core, self._scope, what)
+        return preview(self._core, self._scope, query=what, ids=ids)
+
+    def settle(self, doubt_id: int, *, accept: bool) -> Receipt | None:
+        """Decide what ``review`` lists. Accepting retires what may be replaced, or erases what the user
+        wanted forgotten (and gives the receipt); refusing leaves all as it is. Raises NotFound."""
+        doubt = next((each for each in self.review() if each.id == doubt_id), None)
+        if doubt is None:
+            raise NotFound(f"No question {doubt_id} waits for this user. review() lists those that do.")
+        receipt = None
+        if accept and doubt.kind == "replace":
+            self._change(
+                lambda keeper: keeper.supersede(
+                    *(find(keeper.tables, self._scope, id) for id in doubt.facts)
+                ),
+                "app",
+            )
+        elif accept and doubt.facts:
+            receipt = self.forget(self.forget(ids=doubt.facts))
+        self._core.store.write(lambda tables: tables.doubts.remove(self._scope, doubt_id))
+        return receipt
+
+    def used(self, facts: Sequence[Fact]) -> None:
+        """Count a delivery of ``facts`` to a model; what is used more is kept longer."""
+        keys, now = [fact.key for fact in facts], self._core.now()
+        if keys:
+            self._core.store.write(lambda tables: tables.facts.use(self._scope, keys, at=now))
 
     def _change(self, work: Callable[[Keeper], T], actor: Actor) -> T:
         return self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, actor)))

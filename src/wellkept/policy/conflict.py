@@ -1,7 +1,7 @@
 """What a new claim does to those that stand: nothing, take the place of one, or ask.
 
-A model only proposes. Which fact gives way is decided here, from the words of both claims and of the message they came from; sharing a
-label or a key is never enough. In doubt both stay, and a person is asked.
+A model only proposes. Which fact gives way is decided here, from the words of both claims and of the message
+they came from; sharing a label or a key is never enough. In doubt both stay, and a person is asked.
 """
 
 from __future__ import annotations
@@ -11,29 +11,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
-_CLAUSES = re.compile(
+_CLAUSES = lazy.compile(
     r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while)\b(?= (?:i|my|we|our|he|she|they)\b)|但是?|不过|而是",
     re.IGNORECASE,
 )
-_CORRECTION = re.compile(
+_CORRECTION = lazy.compile(
     r"\b(actually|now|nowadays|instead|rather|no longer|not any ?more|correction|wrong|mistaken|meant?|changed?|switch(ed)?|"
     r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
     re.IGNORECASE,
 )
 # A subject has one of these at a time. Each is known by the words that its statement begins with, the subject left out.
 _SINGLE = {
-    "home": re.compile(r"(?:live|living|reside|moved?|relocated) (?:in|to|at|near|back)\b|住|搬|家住|家在|定居|现住|现居"),
-    "name": re.compile(r"(?:name|named|called)\b|first name|叫|名叫|名字|姓名"),
-    "work": re.compile(r"(?:job|profession|occupation|employer)\b|(?:职业|工作)[是为]"),
-    "birthday": re.compile(r"(?:birthday|born)\b|生日|出生"),
+    "home": lazy.compile(
+        r"(?:live|living|reside|moved?|relocated) (?:in|to|at|near|back)\b|住|搬|家住|家在|定居|现住|现居"
+    ),
+    "name": lazy.compile(r"(?:name|named|called)\b|first name|叫|名叫|名字|姓名"),
+    "work": lazy.compile(r"(?:job|profession|occupation|employer)\b|(?:职业|工作)[是为]"),
+    "birthday": lazy.compile(r"(?:birthday|born)\b|生日|出生"),
 }
-_FAVOURITE = re.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
+_FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
     """How ``new`` stands to the claims ``olds``.
 
     Args:
-        correction: the model takes the message for a correction. It adds nothing to what the words say; it only lets a doubt be raised.
+        correction: the model takes the message for a correction. It adds nothing to what the words say; it
+            only lets a doubt be raised.
         source: the message that ``new`` came from.
     """
     verdicts = [rules.relation(new.text, old.text) for old in olds]
@@ -75,11 +79,14 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
 def handles(claim: Claim) -> list[str]:
     """Index tokens by which a store finds every claim that ``decide`` could find related to this one.
 
-    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers count as one word); two that
-    are kept apart by key or topic share that.
+    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers
+    count as one word); two that are kept apart by key or topic share that.
     """
     statement = _statement(claim)
-    words_ = ["0" if token.kind == words.NUMBER else stem for token, stem in zip(statement.core, statement.stems(), strict=True)]
+    words_ = [
+        "0" if token.kind == words.NUMBER else stem
+        for token, stem in zip(statement.core, statement.stems(), strict=True)
+    ]
     named = [f"word {word}" for word in dict.fromkeys(words_)]
     if claim.attribute:
         named.append(f"key {rules.normal(claim.subject)} {rules.normal(claim.attribute)}")
@@ -90,19 +97,27 @@ def handles(claim: Claim) -> list[str]:
 
 
 def same_content(new: Claim, old: Claim) -> bool:
-    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter one are shared."""
+    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter
+    one are shared."""
     a, b = (set(handles(replace(claim, attribute=""))) for claim in (new, old))
-    return rules.relation(new.text, old.text) != rules.DIFFERENT or (bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b)))
+    return rules.relation(new.text, old.text) != rules.DIFFERENT or (
+        bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))
+    )
 
 
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
-    if rules.normal(new.subject) != rules.normal(old.subject) or _statement(new).marks != _statement(old).marks:
+    if (
+        rules.normal(new.subject) != rules.normal(old.subject)
+        or _statement(new).marks != _statement(old).marks
+    ):
         return False
     if _single_valued(new) and _single_valued(new) == _single_valued(old):
         return True
     if not _same_key(new, old):
         return False
-    return _denied(old, source) or (correction and _CORRECTION.search(source) is not None and _same_frame(new, old))
+    return _denied(old, source) or (
+        correction and _CORRECTION.search(source) is not None and _same_frame(new, old)
+    )
 
 
 def _single_valued(claim: Claim) -> str:

@@ -24,7 +24,8 @@ F = TypeVar("F", bound=Used)
 
 
 def surplus(facts: Sequence[F], limit: int) -> list[F]:
-    """The facts beyond ``limit``: the lowest ``3 × uses + hours since 1970 of the last change`` first, equals in the given order.
+    """The facts beyond ``limit``: the lowest ``3 × uses + hours since 1970 of the last change`` first, equals
+    in the given order.
 
     Pinned facts count, but stay. The score is that of the device (``wellkept_flash.rules.score``).
     """

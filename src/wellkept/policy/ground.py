@@ -1,9 +1,10 @@
 """The gate: is a claim that a model drew from a message really said there?
 
-Each check is on words, so that it holds for any model: the quote and the keywords stand in the message; every word of the claim stands in
-the sentence quoted (or is one of a few that state nothing by themselves); each number and date is one that code reads there; negation,
-liking and marks of time are the same; and what stands before the words used belongs to the claim ("my sister likes dogs" says nothing of
-the user). What is quoted, pasted, asked or ordered states nothing.
+Each check is on words, so that it holds for any model: the quote and the keywords stand in the message; every
+word of the claim stands in the sentence quoted (or is one of a few that state nothing by themselves); each
+number and date is one that code reads there; negation, liking and marks of time are the same; and what stands
+before the words used belongs to the claim ("my sister likes dogs" says nothing of the user). What is quoted,
+pasted, asked or ordered states nothing.
 """
 
 from __future__ import annotations
@@ -14,43 +15,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wellkept.errors import InvalidInput
-from wellkept.policy import dates, numbers
+from wellkept.policy import dates, lazy, numbers
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
 from wellkept.policy.intent import sentences, states
+from wellkept.policy.plainwords import FILLER, FIRST, FRAME, ITSELF, KIN, OTHERS, SAID_BY
 from wellkept.policy.words import index_tokens
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
 # What a person writes around other people's words.
-_FOREIGN = re.compile(
+_FOREIGN = lazy.compile(
     r"```.*?(?:```|\Z)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
     r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
     re.DOTALL | re.MULTILINE,
-)
-_FRAME = frozenset(
-    "user s name called aged old year s of in on at to for with by from it he she they him her his its their them that who which and or as "
-    "has have be been being there this these those own self herself himself "
-    "用户 的 地 得 着 过 了 是 有 为 于 和 与 及 也 都 就 被 把 给 对 在 叫 名 字 岁 年 月 日 号 他 她 它 们 这 那 其 本 人 自 己 个 位 名叫 说".split()
-)
-_FILLER = frozenset(
-    "really also just so too actually honestly well oh yes no ok okay hi hello hey btw fyi please remember note know that think guess mean now "
-    "currently today recently lately still already even as for about the a an and but because since though by way of fact in remind told "
-    "you tell let me say am is are was im ive been always definitely "
-    "也 还 都 就 其 实 真 的 很 特 别 非 常 已 经 一 直 现 在 目 前 今 天 最 近 啊 呀 哦 嗯 好 对 了 那 这 说 告 诉 你 记 住 记得 请 因 为 所 以 "
-    "而 且 另 外 顺 便 提 下 是 有 觉 得 想 应 该 又 才 从 小 平 时 家 里 年 总 挺 蛮 特别 非常".split()
-)
-# What the left word claims is said by any of the right ones.
-_SAID_BY: dict[str, tuple[str, ...]] = {
-    "live": ("move", "relocat", "living", "resid", "home"), "work": ("job", "working"), "job": ("work",),
-    "住": ("搬", "居"), "孩": ("娃", "儿"), "子": ("孩", "娃"), "allergic": ("allergi",), "prefer": ("prefer", "instead"), "工": ("班",),
-    "作": ("班",), "drink": ("drink",), "own": ("have", "has", "got"), "birthday": ("born",), "born": ("birthday",), "wife": ("married",),
-}  # fmt: skip
-_OTHERS = frozenset("he she they you 他 她 你 您".split())
-_FIRST = frozenset("i im ive id we our us 我 咱 俺 本人 我们 咱们".split())
-_KIN = re.compile(
-    r"我(?:们)?(?:家)?(?:的)?(妈妈|爸爸|父亲|母亲|女儿|儿子|老婆|老公|妻子|丈夫|姐姐|哥哥|弟弟|妹妹|姐|哥|弟|妹|爷爷|奶奶|外公|外婆|朋友|"
-    r"同事|老板|领导|同学|邻居|室友|女朋友|男朋友|小孩|孩子|娃|宝宝|猫|狗|叔叔|阿姨|舅舅|姑姑|表[哥姐弟妹]|堂[哥姐弟妹]|爸|妈|公司|团队|家人)"
 )
 
 
@@ -92,10 +70,14 @@ def _values(claim: Claim, said: Said) -> str | None:
     for day, written in _days(claim.text, said).items():
         if day not in known_days:
             return f"the date {written!r} is not what the quote says"
-    known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote, said))}
+    known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote))}
     bare = {value for value, _ in known}
-    for item in numbers.find(_blank(claim.text, said)):
-        same = (item.value, item.unit) in known or (item.value in bare and not item.unit) or (item.value, "") in known
+    for item in numbers.find(_blank(claim.text)):
+        same = (
+            (item.value, item.unit) in known
+            or (item.value in bare and not item.unit)
+            or (item.value, "") in known
+        )
         if not same and not item.article:
             return f"the number {claim.text[item.start : item.end]!r} is not in the quote"
     return None
@@ -103,7 +85,10 @@ def _values(claim: Claim, said: Said) -> str | None:
 
 def _days(text: str, said: Said) -> dict[str, str]:
     """The days that ``text`` names, absolute, with how they are written."""
-    return {dates.absolute(phrase.date, said.at, said.zone): text[phrase.start : phrase.end] for phrase in _dated(text)}
+    return {
+        dates.absolute(phrase.date, said.at, said.zone): text[phrase.start : phrase.end]
+        for phrase in _dated(text)
+    }
 
 
 def _dated(text: str) -> Iterator[dates.Phrase]:
@@ -112,7 +97,8 @@ def _dated(text: str) -> Iterator[dates.Phrase]:
             yield phrase
 
 
-def _blank(text: str, said: Said) -> str:
+def _blank(text: str) -> str:
+    """``text`` without its dates and times."""
     for phrase in reversed(list(dates.phrases(text))):
         text = f"{text[: phrase.start]} , {text[phrase.end :]}"
     return text
@@ -121,20 +107,27 @@ def _blank(text: str, said: Said) -> str:
 def _words(claim: Claim, said: Said, stated: Sequence[str]) -> str | None:
     """Words of the claim that the stated sentences do not hold, and turns of meaning that differ."""
     speaker = set(_stems(said.speaker))
-    wanted = [stem for stem in _content(_blank(claim.text, said)) if stem not in speaker]
+    wanted = [stem for stem in _content(_blank(claim.text)) if stem not in speaker]
     if not wanted and not rules.numbers(claim.text):
         return "it says nothing"
-    reasons = [_reason(claim, wanted, sentence, said) for sentence in stated]
+    reasons = [_reason(claim, wanted, sentence) for sentence in stated]
     joined = " , ".join(stated)
-    return None if None in reasons else (_reason(claim, wanted, joined, said) if len(stated) > 1 else reasons[0])
+    return (
+        None if None in reasons else (_reason(claim, wanted, joined) if len(stated) > 1 else reasons[0])
+    )
 
 
-def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> str | None:
+def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
     spoken = set(_stems(sentence))
     missing = [stem for stem in wanted if not _is_said(stem, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
-    parts = _supporting(wanted, clauses(_blank(sentence, said)))
+    reasons = [_turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence)))]
+    return None if None in reasons else reasons[0]
+
+
+def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
+    """Whether these clauses say what the claim says: as much, no less certain, and of the same subject."""
     support, fact = rules.Statement(" , ".join(parts)), rules.Statement(claim.text)
     if support.negative != fact.negative:
         return "the message says the opposite"
@@ -145,27 +138,31 @@ def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> s
     return _whose(claim, wanted, parts, sentence)
 
 
-def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """The shortest run of clauses that holds all that is wanted."""
+def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
+    """The shortest runs of clauses that hold all that is wanted."""
     for size in range(1, len(parts) + 1):
-        for start in range(len(parts) - size + 1):
-            run = list(parts[start : start + size])
-            spoken = set(_stems(" , ".join(run)))
-            if all(_is_said(stem, spoken) for stem in wanted):
-                return run
-    return list(parts)
+        runs = [list(parts[start : start + size]) for start in range(len(parts) - size + 1)]
+        found = [run for run in runs if _holds(run, wanted)]
+        if found:
+            return found
+    return [list(parts)]
+
+
+def _holds(run: Sequence[str], wanted: Sequence[str]) -> bool:
+    spoken = set(_stems(" , ".join(run)))
+    return all(_is_said(stem, spoken) for stem in wanted)
 
 
 def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
     """Whether the words before the first one used are about somebody whom the claim does not name."""
     before = sentence[: sentence.find(parts[0])] if parts[0] in sentence else ""
     named = set(_stems(claim.text))
-    for kin in _KIN.finditer(before + parts[0]):
+    for kin in KIN.finditer(before + parts[0]):
         inside = all(stem in named for stem in _stems(kin[1]))
-        if not inside and not _is_first(parts[0]) and not _turns_back(parts[0], kin[1]):
+        if not inside and not ITSELF.match(parts[0]) and not _turns_back(parts[0], kin[1]):
             return f"it is said of {kin[1]!r}"
     lead = _lead(parts[0], wanted)
-    strange = [stem for stem in lead if stem not in named and (stem in _OTHERS or stem not in _FILLER | _FRAME)]
+    strange = [stem for stem in lead if stem not in named and (stem in OTHERS or stem not in FILLER | FRAME)]
     if strange and not _is_object(claim, strange):
         return f"it is said of {strange[0]!r}"
     return None
@@ -178,7 +175,7 @@ def _lead(part: str, wanted: Sequence[str]) -> list[str]:
         stem = _stem(token.text)
         if token.kind == words.NUMBER or _is_said_by(stem, wanted):
             break
-        if token.text in _FIRST:
+        if token.text in FIRST:
             lead = []
         elif token.kind == words.WORD and token.text not in ("my", "我的", "mine", "me"):
             lead.append(stem)
@@ -189,18 +186,14 @@ def _is_said_by(stem: str, wanted: Sequence[str]) -> bool:
     return any(_is_said(want, {stem}) for want in wanted)
 
 
-def _is_first(part: str) -> bool:
-    """Whether a clause begins with "I" itself, not with what is mine."""
-    return re.match(r"\W*(?:我|咱)(?!们?(?:家)?的?(?:妈|爸|父|母|女|儿|老|妻|丈|姐|哥|弟|妹|爷|奶|外|朋|同|领|邻|室|男|小孩|孩|娃|宝|猫|狗|叔|阿|舅|姑|表|堂|公司|团队|家人))", part) is not None
-
-
 def _turns_back(part: str, kin: str) -> bool:
     """Whether the clause has a subject of its own behind the kin word's clause."""
     return kin not in part and re.match(r"\W*(?:i|i'm|i’m|my)\b", part, re.IGNORECASE) is not None
 
 
 def _is_object(claim: Claim, strange: Sequence[str]) -> bool:
-    """In Chinese what is known of comes first ("花生我过敏"); nothing of the kind is taken for granted: only a named subject may."""
+    """In Chinese what is known of comes first ("花生我过敏"); nothing of the kind is taken for granted: only a
+    named subject may."""
     return bool(claim.subject) and all(stem in set(_stems(claim.subject)) for stem in strange)
 
 
@@ -210,8 +203,10 @@ def _is_object(claim: Claim, strange: Sequence[str]) -> bool:
 def _content(text: str) -> list[str]:
     """The stems of ``text`` that claim something by themselves."""
     statement = rules.Statement(text)
-    kept = [token.text for token in statement.core if token.kind == words.WORD and not words.is_subject(token)]
-    return [stem for stem in map(_stem, kept) if stem not in _FRAME]
+    kept = [
+        token.text for token in statement.core if token.kind == words.WORD and not words.is_subject(token)
+    ]
+    return [stem for stem in map(_stem, kept) if stem not in FRAME]
 
 
 def _stems(text: str) -> list[str]:
@@ -228,12 +223,20 @@ def _stem(word: str) -> str:
 def _is_said(stem: str, spoken: set[str]) -> bool:
     if stem in spoken:
         return True
-    return any(other == told or (len(told) > 3 and other.startswith(told)) for told in _SAID_BY.get(stem, ()) for other in spoken)
+    return any(
+        other == told or (len(told) > 3 and other.startswith(told))
+        for told in SAID_BY.get(stem, ())
+        for other in spoken
+    )
 
 
 def _within(part: str, text: str) -> bool:
-    """Whether the words of ``part`` stand side by side in ``text``, whatever their case, width and endings."""
-    wanted, there = [_stem(token.text) for token in words.tokens(part)], [_stem(token.text) for token in words.tokens(text)]
+    """Whether the words of ``part`` stand side by side in ``text``, whatever their case, width and
+    endings."""
+    wanted, there = (
+        [_stem(token.text) for token in words.tokens(part)],
+        [_stem(token.text) for token in words.tokens(text)],
+    )
     if not wanted:
         return False
     return any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
@@ -247,13 +250,21 @@ def _overlaps(quote: str, sentence: str) -> bool:
 
 
 def dated(text: str, said: Said) -> str:
-    """``text`` with each relative date ("next Wednesday", 下周三) made absolute, as seen from when it was said."""
+    """``text`` with each relative date ("next Wednesday", 下周三) made absolute, as seen from when it was said.
+
+    A day that comes every year ("June 3") stays as it is.
+    """
     for phrase in reversed(list(_dated(text))):
         day = dates.absolute(phrase.date, said.at, said.zone)
-        if day != phrase.date:
-            written = f" {day} " if text[: phrase.start][-1:].isascii() else day
-            text = f"{text[: phrase.start].rstrip()}{written}{text[phrase.end :].lstrip()}"
-    return text.strip()
+        if day == phrase.date or phrase.date.startswith("-"):
+            continue
+        before, after = text[: phrase.start].rstrip(), text[phrase.end :].lstrip()
+        if len(day) == 4 and not text[phrase.start].isascii():
+            day += "年"
+        left = " " if before[-1:].isascii() and before else ""
+        right = " " if after[:1].isascii() and after[:1].isalnum() else ""
+        text = f"{before}{left}{day}{right}{after}"
+    return text
 
 
 def since(value: str, claim: Claim, said: Said) -> datetime | None:

@@ -1,6 +1,8 @@
-"""What a message asks for, read from its words: to forget something, or to behave in some way; or it only asks.
+"""What a message asks for, read from its words: to forget something, or to behave in some way; or it only
+asks.
 
-A model is asked too, but its word alone never removes anything (``forget_phrases``) and never makes an order or a question a fact.
+A model is asked too, but its word alone never removes anything (``forget_phrases``) and never makes an order
+or a question a fact.
 """
 
 from __future__ import annotations
@@ -9,27 +11,31 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
-from wellkept_flash import rules, words
+from wellkept_flash import rules
 
-_FORGET = re.compile(
+_FORGET = lazy.compile(
     r"\b(?<!don't )(?<!don’t )(?<!do not )(?<!never )(?<!i )(?<!i'll )(?:forget|delete|erase|remove)\b(?!\s+to\b)"
     r"|\b(?:do not|don['’]t|stop) remember(?:ing)?\b"
     r"|(?<![别不勿难我])(?:忘了|忘掉|忘记|删了|删掉|删除|抹掉|清除)|(?:别|不要|不用)(?:再)?(?:记住|记着|记得|记)(?!错)",
     re.IGNORECASE,
 )
-_END = re.compile(r"[.!?;\n。！？；]")
-_TAKEN = re.compile(r"(?:把|将)(?P<what>[^，。,.]{1,60}?)(?:这件事|这事|的事|都|给|也|从记忆里)*$")
-_LAST = re.compile(
-    r"\b(?:what|that|everything|anything) (?:that )?(?:i|i['’]ve|i have) (?:just )?(?:said|told|mentioned)\b|\bmy (?:last|previous) \w+"
+_END = lazy.compile(r"[.!?;\n。！？；]")
+_TAKEN = lazy.compile(r"(?:把|将)(?P<what>[^，。,.]{1,60}?)(?:这件事|这事|的事|都|给|也|从记忆里)*$")
+_LAST = lazy.compile(
+    r"\b(?:what|that|everything|anything) (?:that )?(?:i|i['’]ve|i have) (?:just )?(?:said|told|mentioned)\b"
+    r"|\bmy (?:last|previous) \w+"
     r"|^(?:that|it|this)(?: please)?\W*$|刚才|刚刚|刚说|上一[句条]|上面(?:那|这)?[句条]|^[了吧\s]*$",
     re.IGNORECASE,
 )
 _FILLER = frozenset(
-    "that this the about fact thing things what which who i my me we our you your to of in on and please all every everything anything for "
-    "memory memories from any it have has had was were remember know so again "
-    "的 了 这 那 件 事 事 情 关 于 我 你 我们 请 把 吧 所 有 切 掉 给 说 过 是 都 记 录 忆 里 中 也 和".split()
+    """
+    that this the about fact thing things what which who i my me we our you your to of in on and please all every
+    everything anything for memory memories from any it have has had was were remember know so again
+    的 了 这 那 件 事 情 关 于 我 你 我们 请 把 吧 所 有 切 掉 给 说 过 是 都 记 录 忆 里 中 也 和
+    """.split()  # noqa: SIM905
 )
 
 
@@ -42,7 +48,8 @@ class Phrase(Record):
 
 
 def forget_phrases(message: str) -> list[Phrase]:
-    """What ``message`` wants forgotten, in its own words; empty when it asks for nothing of the kind ("don't forget", 别忘了)."""
+    """What ``message`` wants forgotten, in its own words; empty when it asks for nothing of the kind ("don't
+    forget", 别忘了)."""
     found = []
     for match in _FORGET.finditer(message):
         before = _END.split(message[: match.start()])[-1]
@@ -54,7 +61,8 @@ def forget_phrases(message: str) -> list[Phrase]:
 
 
 def named_by(phrase: str, claims: Sequence[Claim]) -> list[int]:
-    """Which ``claims`` the words of ``phrase`` name: those that hold all its content words and do not say the opposite.
+    """Which ``claims`` the words of ``phrase`` name: those that hold all its content words and do not say the
+    opposite.
 
     None for a phrase without content words: what could mean everything names nothing.
     """
@@ -66,7 +74,8 @@ def named_by(phrase: str, claims: Sequence[Claim]) -> list[int]:
     return [
         at
         for at, claim in enumerate(claims)
-        if wanted <= _words(claim) and not (turned and statement.negative != rules.Statement(claim.text).negative)
+        if wanted <= _words(claim)
+        and not (turned and statement.negative != rules.Statement(claim.text).negative)
     ]
 
 
@@ -81,21 +90,26 @@ def _words(claim: Claim) -> set[str]:
 
 # ── sentences that state nothing ─────────────────────────────────────────────────────────────────────────────
 
-_SENTENCES = re.compile(r"[^.!?;\n。！？；]+(?:\.(?=\d)[^.!?;\n。！？；]+)*[.!?;\n。！？；]*")
-_QUESTION = re.compile(
-    r"[?？]\s*$|[吗呢么]\s*[。.!！]?$|^\s*(?:what|which|who|whose|when|where|why|how|do|does|did|is|are|was|were|can|could|will|would|should"
-    r"|am|have i|has)\s+(?:i|my|you|the|we|it|there|is|are|do|does|did|to)\b|^(?:什么|怎么|为什么|哪|谁|是不是|有没有)",
+_SENTENCES = lazy.compile(r"[^.!?;\n。！？；]+(?:\.(?=\d)[^.!?;\n。！？；]+)*[.!?;\n。！？；]*")
+_QUESTION = lazy.compile(
+    r"[?？]\s*$|[吗呢么]\s*[。.!！]?$|^\s*(?:what|which|who|whose|when|where|why|how|do|does|did|is|are|was|were|can|could"
+    r"|will|would|should|am|have i|has)\s+(?:i|my|you|the|we|it|there|is|are|do|does|did|to)\b"
+    r"|^(?:什么|怎么|为什么|哪|谁|是不是|有没有)",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
-    r"^\W*(?:(?:so|and|ok|okay|well|also|hey|hi|now|then)\W+)?(?:please|kindly|from now on|always|never|you|your|let's|pretend|act as|imagine|"
-    r"ignore|disregard|store|save|write|translate|summari[sz]e|tell|show|give|help|explain|list|find|search|book|order|remind|"
-    r"make|create|draft|fix|check|answer|reply|respond|speak|talk|call yourself|use|stop)\b"
-    r"|^\W*(?:(?:那|好|好的|嗯)[，,])?(?:请|麻烦|帮|给我|替我|从现在起|今后|以后(?:请|都|你|用|别|不要)|你|您|翻译|总结|写|查|提醒|告诉|假装|扮演|回答|说话|"
-    r"忽略|无视|保存|存储)",
+_ORDER = lazy.compile(
+    r"^\W*(?:(?:so|and|ok|okay|well|also|hey|hi|now|then)\W+)?(?:please|kindly|from now on|always|never|you|your|let's"
+    r"|pretend|act as|imagine|ignore|disregard|store|save|write|translate|summari[sz]e|tell|show|give|help|explain|list"
+    r"|find|search|book|order|remind|make|create|draft|fix|check|answer|reply|respond|speak|talk|call yourself|use|stop)\b"
+    r"|^\W*(?:(?:那|好|好的|嗯)[，,])?(?:请|麻烦|帮|给我|替我|从现在起|今后|以后(?:请|都|你|用|别|不要)|你|您|翻译|总结|写"
+    r"|查|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
     re.IGNORECASE,
 )
-_NOT_ORDER = re.compile(r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)", re.IGNORECASE)
+_NOT_ORDER = lazy.compile(
+    r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b"
+    r"|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)",
+    re.IGNORECASE,
+)
 
 
 def sentences(text: str) -> list[str]:
@@ -104,7 +118,8 @@ def sentences(text: str) -> list[str]:
 
 
 def states(sentence: str) -> bool:
-    """Whether ``sentence`` says that something is so; False for a question, a request or an order to the assistant."""
+    """Whether ``sentence`` says that something is so; False for a question, a request or an order to the
+    assistant."""
     if _NOT_ORDER.search(sentence):
         return True
     return not (_QUESTION.search(sentence) or _ORDER.search(sentence))

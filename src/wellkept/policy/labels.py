@@ -6,26 +6,30 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 
 MAX_LABEL = 40
-"""Characters of a label. A longer one is no tag and is left out whole: a cut one would collide with others."""
+"""Characters of a label. A longer one is no tag and is left out whole: a cut one would collide with
+others."""
 
 OTHER = "other"
 """Where facts without a label stand in the catalogue."""
 
 _GENERIC = frozenset(
-    "user profile preference preferences memory memories fact facts info information general misc personal other "
-    "用户 资料 偏好 记忆 事实 信息 个人 其他 其它 个人信息 用户信息".split()
+    """
+    user profile preference preferences memory memories fact facts info information general misc personal other
+    用户 资料 偏好 记忆 事实 信息 个人 其他 其它 个人信息 用户信息
+    """.split()  # noqa: SIM905
 )
-_OUTSIDE = re.compile(r"[^\w\s+#&./-]|_")
+_OUTSIDE = lazy.compile(r"[^\w\s+#&./-]|_")
 
 
 def clean(labels: Iterable[str], known: Iterable[str] = (), *, limit: int = 3) -> tuple[str, ...]:
     """At most ``limit`` labels fit to be kept, whole words, in order.
 
-    One that differs from a ``known`` label only in case, width or punctuation becomes that one, so that few labels serve many facts.
-    Empty, overlong and generic ones ("memory", 偏好) are left out.
+    One that differs from a ``known`` label only in case, width or punctuation becomes that one, so that few
+    labels serve many facts. Empty, overlong and generic ones ("memory", 偏好) are left out.
     """
     existing = {_key(label): label for label in known}
     chosen: dict[str, str] = {}

@@ -84,7 +84,7 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
     """The keys of the ``count`` best scores, equal ones by key."""
-    return heapq.nsmallest(count, scores, key=lambda key: (-scores[key], key))
+    return [key for _, key in heapq.nsmallest(count, ((-score, key) for key, score in scores.items()))]
 
 
 def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:

@@ -36,6 +36,17 @@ def _stands(places: Places, place: Place, offset: int, size: int, crc: int) -> b
     return session.size() >= offset + size and crc32(session.read(offset, size)) == crc
 
 
+def torn(places: Places, additions: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Those whose file ends inside the batch: what a device did to the file since is not taken back."""
+    return [one for one in additions if _is_torn(places, Place(*one[0]), *one[1:])]
+
+
+def _is_torn(places: Places, place: Place, offset: int, size: int, crc: int) -> bool:
+    session = places.session(place)
+    at_a_record = offset == 0 or session.read(offset - 1, 1) == b"\n"
+    return bool(offset < session.size() <= offset + size and at_a_record)
+
+
 def take_back(places: Places, additions: Iterable[Sequence[Any]]) -> None:
     """Cut off what of a line's batches reached the files."""
     for where, offset, *_ in additions:

@@ -127,10 +127,10 @@ class Folded:
 
 
 def insert(connection: apsw.Connection, table: Table, row: Row) -> None:
-    """Add one row; columns that it does not name get their defaults."""
+    """Put in one row; columns that it does not name get their defaults."""
     names = [name for name in table.columns if name in row]
     places = ", ".join("?" * len(names))
-    statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({places})"
+    statement = f"INSERT OR REPLACE INTO {table.name} ({', '.join(names)}) VALUES ({places})"
     connection.execute(statement, [row[name] for name in names])
 
 

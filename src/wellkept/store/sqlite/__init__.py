@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 import apsw
@@ -33,25 +34,32 @@ T = TypeVar("T")
 
 
 class SqliteTables:
-    """The nouns over one connection; see ``store.protocol.Tables``."""
+    """The nouns over one connection, made when they are asked for; see ``store.protocol.Tables``."""
 
     def __init__(self, connection: apsw.Connection, matrices: Matrices, tally: Tally | None = None) -> None:
-        self.sessions = Sessions(connection)
-        self.events = Events(connection, tally)
-        self.profiles = Profiles(connection)
-        self.jobs = Jobs(connection)
-        self.summaries = Summaries(connection)
-        self.traces = Traces(connection)
-        self.vectors = Vectors(connection, matrices)
-        self.facts = Facts(connection)
-        self.doubts = Doubts(connection)
-        self.erasures = Erasures(connection)
-        self.api_keys = ApiKeys(connection)
-        self.replies = Replies(connection)
-        self.corpora: Mapping[str, Corpus] = {
-            "event": EventCorpus(connection),
-            "fact": FactCorpus(connection),
-            "summary": SummaryCorpus(connection),
+        self._db = connection
+        self._matrices = matrices
+        self._tally = tally
+
+    sessions = cached_property(lambda self: Sessions(self._db))
+    events = cached_property(lambda self: Events(self._db, self._tally))
+    profiles = cached_property(lambda self: Profiles(self._db))
+    jobs = cached_property(lambda self: Jobs(self._db))
+    summaries = cached_property(lambda self: Summaries(self._db))
+    traces = cached_property(lambda self: Traces(self._db))
+    vectors = cached_property(lambda self: Vectors(self._db, self._matrices))
+    facts = cached_property(lambda self: Facts(self._db))
+    doubts = cached_property(lambda self: Doubts(self._db))
+    erasures = cached_property(lambda self: Erasures(self._db))
+    api_keys = cached_property(lambda self: ApiKeys(self._db))
+    replies = cached_property(lambda self: Replies(self._db))
+
+    @cached_property
+    def corpora(self) -> Mapping[str, Corpus]:
+        return {
+            "event": EventCorpus(self._db),
+            "fact": FactCorpus(self._db),
+            "summary": SummaryCorpus(self._db),
         }
 
 

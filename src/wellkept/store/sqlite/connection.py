@@ -15,8 +15,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Generic, Literal, TypeVar
 
 import apsw
@@ -29,7 +28,7 @@ Durability = Literal["full", "normal"]
 BUSY_SECONDS = 10.0
 CLOSED = "This store was closed. Open it again with Memory(path)."
 _BATCH = 256
-_LINGER_SECONDS = 0.0004
+_LINGER_SECONDS = 0.001
 
 # Connections that a forked child inherits must be neither used nor closed there
 # (sqlite.org/howtocorrupt.html §2.6).
@@ -63,6 +62,7 @@ class Connections:
         self._mutex = threading.Lock()
         self._queue: deque[_Write[Any]] = deque()
         self._crowd = 1
+        self._gathering: threading.Lock | None = None
         self._closed = False
 
     def _after_fork(self) -> None:
@@ -88,6 +88,7 @@ class Connections:
         if not self.in_memory and not self.read_only:
             connection.pragma("journal_mode", "wal")
             connection.pragma("journal_size_limit", 16 << 20)
+            connection.pragma("wal_autocheckpoint", 4000)
         # FULL syncs the log at each commit; NORMAL only at checkpoints.
         connection.pragma("synchronous", {"full": 2, "normal": 1}[self._durability])
         connection.pragma("foreign_keys", 1)
@@ -151,8 +152,12 @@ class Connections:
             if self._closed:
                 raise StoreError(CLOSED)
             self._queue.append(mine)
-            leads = len(self._queue) == 1
-        interrupted = None if leads else _wait(mine.turn)
+            if len(self._queue) > 1:
+                mine.wait_in_line()
+                if self._gathering is not None and len(self._queue) >= self._crowd:
+                    self._gathering.release()
+                    self._gathering = None
+        interrupted = _wait(mine.turn) if mine.turn else None
         if not mine.done:
             self._lead(mine)
         if interrupted is not None:
@@ -174,60 +179,86 @@ class Connections:
                 self._crowd = len(batch) + len(self._queue)
             for write in batch:
                 write.done = True
-                write.turn.release()
+                write.call()
             if following is not None:
-                following.turn.release()
+                following.call()
 
     def _linger(self) -> None:
-        """In a crowd, give the writers of the last round a moment to queue up, so that they share one
-        sync."""
-        deadline = time.perf_counter() + _LINGER_SECONDS if self._crowd > 2 else 0.0
-        while len(self._queue) < self._crowd and time.perf_counter() < deadline:
-            time.sleep(0)
+        """In a crowd, give the writers of the last round a moment to queue up, so that they share one sync.
+
+        Waiting on a lock lets go of the interpreter, which the others need to come; spinning would not.
+        """
+        with self._mutex:
+            if len(self._queue) >= self._crowd or self._crowd <= 2:
+                return
+            self._gathering = gathering = threading.Lock()
+            gathering.acquire()
+        gathering.acquire(timeout=_LINGER_SECONDS)
+        with self._mutex:
+            self._gathering = None
 
     def _commit(self, batch: list[_Write[Any]]) -> None:
-        if len(batch) == 1:
-            self._commit_one(batch[0])
-            return
+        """All in one transaction. When one of several fails, they are run again, each with a savepoint of its own;
+        a failing disk ends them all."""
         try:
             with typed_errors(self.path):
-                connection = self.get()
-                connection.execute("BEGIN IMMEDIATE")
-                with _rollback_on_error(connection):
-                    for write in batch:
-                        self._run_inside(connection, write)
-                    connection.execute("COMMIT")
+                try:
+                    self._transaction(batch, _run)
+                except _FAILING_DISK:
+                    raise
+                except Exception:
+                    if len(batch) == 1:
+                        raise
+                    self._transaction(batch, _run_apart)
         except Exception as error:
             for write in batch:
-                write.fail(error)
+                write.error = error
         except BaseException:
             for write in batch:
-                write.fail(StoreError("The write was interrupted; nothing was stored. Try again."))
+                write.error = StoreError("The write was interrupted; nothing was stored. Try again.")
             raise
 
-    def _commit_one(self, write: _Write[Any]) -> None:
+    def _transaction(
+        self, batch: list[_Write[Any]], run: Callable[[apsw.Connection, _Write[Any]], None]
+    ) -> None:
+        connection = self.get()
+        connection.execute("BEGIN IMMEDIATE")
         try:
-            with typed_errors(self.path):
-                connection = self.get()
-                connection.execute("BEGIN IMMEDIATE")
-                with _rollback_on_error(connection):
-                    write.value = write.work(connection)
-                    connection.execute("COMMIT")
-        except BaseException as error:
-            write.fail(error)
-
-    def _run_inside(self, connection: apsw.Connection, write: _Write[Any]) -> None:
-        """One of many: its own failure takes back its own changes only; a failing disk ends the whole
-        batch."""
-        connection.execute("SAVEPOINT one")
-        try:
-            write.value = write.work(connection)
-        except (apsw.FullError, apsw.IOError, apsw.CorruptError):
+            for write in batch:
+                run(connection, write)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
-        except BaseException as error:
-            connection.execute("ROLLBACK TO one")
-            write.fail(error)
-        connection.execute("RELEASE one")
+
+
+_FAILING_DISK = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.NotADBError,
+    apsw.ReadOnlyError,
+)
+
+
+def _run(connection: apsw.Connection, write: _Write[Any]) -> None:
+    write.value = write.work(connection)
+
+
+def _run_apart(connection: apsw.Connection, write: _Write[Any]) -> None:
+    """One of many: its own failure takes back its own changes only."""
+    connection.execute("SAVEPOINT one")
+    try:
+        write.value = write.work(connection)
+    except _FAILING_DISK:
+        raise
+    except Exception as error:
+        connection.execute("ROLLBACK TO one")
+        write.error = error
+    connection.execute("RELEASE one")
 
 
 def _close(connection: apsw.Connection) -> None:
@@ -248,14 +279,20 @@ class _Write(Generic[T]):
 
     def __init__(self, work: Callable[[apsw.Connection], T]) -> None:
         self.work = work
-        self.turn = threading.Lock()
-        self.turn.acquire()
+        self.turn: threading.Lock | None = None
         self.done = False
         self.value: T | None = None
         self.error: BaseException | None = None
 
-    def fail(self, error: BaseException) -> None:
-        self.error = error
+    def wait_in_line(self) -> None:
+        """Make something to be called by."""
+        self.turn = threading.Lock()
+        self.turn.acquire()
+
+    def call(self) -> None:
+        """Wake the thread that waits for this write."""
+        if self.turn is not None:
+            self.turn.release()
 
     def outcome(self) -> T:
         if self.error is not None:
@@ -291,16 +328,6 @@ def _wait(turn: threading.Lock) -> BaseException | None:
             interrupted = error
         else:
             return interrupted
-
-
-@contextmanager
-def _rollback_on_error(connection: apsw.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 class typed_errors:

@@ -11,9 +11,10 @@ import apsw
 
 from wellkept.policy.content import loads
 from wellkept.policy.terms import event_terms
-from wellkept.policy.words import index_tokens
+from wellkept.policy.words import index_tokens, tokens_version
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
+from wellkept.store.sqlite.facts import INDEXED, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
@@ -29,7 +30,13 @@ NOTES = """
 """
 POSTINGS = "SELECT doc, sum(term_sum(term)) FROM {name}_postings GROUP BY doc ORDER BY doc"
 CLEAR_INDEX = "INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
-SET_TERMS = "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?"
+# Events and facts keep the number of their terms, which ranking needs.
+SET_TERMS = {
+    "event": "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?",
+    "fact": "UPDATE facts SET terms = ? WHERE key = ? AND terms <> ?",
+}
+TOKENS = "SELECT value FROM settings WHERE name = 'tokens'"
+SET_TOKENS = "INSERT INTO settings VALUES ('tokens', ?1) ON CONFLICT DO UPDATE SET value = ?1"
 HOMELESS = f"""
     SELECT e.key >> {SEQ_BITS} AS session, min(e.scope), count(*), min(e.ts), max(e.ts) FROM events e
     LEFT JOIN sessions s ON s.key = e.key >> {SEQ_BITS} WHERE s.key IS NULL GROUP BY 1
@@ -68,11 +75,25 @@ def _notes(connection: apsw.Connection) -> Iterator[Document]:
         yield note_key(key, bool(in_ledger)), scope, index_tokens(text)
 
 
+def _facts(connection: apsw.Connection) -> Iterator[Document]:
+    for *row, scope in connection.execute(INDEXED):
+        fact = read_fact(row)
+        yield fact.key, scope, indexed_terms(fact)
+
+
 #: What each text index holds: key, scope and terms of its documents, in order of the key.
 DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
     "event": _events,
+    "fact": _facts,
     "summary": _notes,
+    "fact": _facts,
 }
+
+
+def _present(connection: apsw.Connection) -> list[str]:
+    """The indexes that a file has; one of an older version may lack some."""
+    known = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return [name for name in DOCUMENTS if f"{name}_terms" in known]
 
 
 def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
@@ -80,7 +101,7 @@ def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
     yield from _references(connection)
     yield from _counts(connection)
     connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
-    for name in DOCUMENTS:
+    for name in _present(connection):
         yield from _index(connection, name)
 
 
@@ -130,16 +151,22 @@ def _sum(*terms: Any) -> int:
 def rebuild(connection: apsw.Connection) -> None:
     """Make what is derived from the events anew, inside a write transaction."""
     _adopt(connection)
-    for name, documents in DOCUMENTS.items():
+    for name in _present(connection):
         connection.execute(CLEAR_INDEX.format(name=name))
         index = Terms(connection, name)
-        for key, scope, terms in documents(connection):
+        for key, scope, terms in DOCUMENTS[name](connection):
             if terms:
                 index.add(scope, key, terms)
-            if name == "event":
-                connection.execute(SET_TERMS, (len(terms), key, len(terms)))
+            if name in SET_TERMS:
+                connection.execute(SET_TERMS[name], (len(terms), key, len(terms)))
+    connection.execute(SET_TOKENS, (tokens_version(),))
     for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
         connection.execute(RECOUNT, (*counts, session))
+
+
+def is_of_other_words(connection: apsw.Connection) -> bool:
+    """Whether the text indexes were made by rules for words that are not today's."""
+    return bool(connection.execute(TOKENS).get != tokens_version())
 
 
 def _adopt(connection: apsw.Connection) -> None:

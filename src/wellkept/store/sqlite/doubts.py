@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import Doubt
+from wellkept.store.facts import Doubt
 from wellkept.store.sqlite.sessions import ensure_scope, scope_key
 
 ADD = "INSERT INTO doubts (scope, kind, payload, at) VALUES (?, ?, ?, ?)"

@@ -10,22 +10,21 @@ from typing import Any
 
 import apsw
 
+from wellkept.policy.words import Term
 from wellkept.records import Scope
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import ensure_scope, load, scope_key
-from wellkept.store.sqlite.terms import Terms, salted
+from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.vectors import remove_vectors
 
 SALT = "SELECT value FROM settings WHERE name = 'salt'"
 ADD_SALT = "INSERT INTO settings (name, value) VALUES ('salt', ?) ON CONFLICT DO NOTHING"
 BURY = "INSERT INTO tombstones (scope, hash, at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)"
 BURIED = "SELECT at FROM tombstones WHERE scope = ? AND hash = ?"
 UNBURY = "DELETE FROM tombstones WHERE scope = ? AND hash = ?"
-EVENTS = """
-    SELECT s.id, s.key, i.rowid & ?2 FROM event_terms i JOIN sessions s ON s.key = i.rowid >> ?3
-    WHERE event_terms MATCH ?1 AND s.scope = ?4 ORDER BY i.rowid
-"""
+SESSION = "SELECT id FROM sessions WHERE key = ? AND scope = ?"
 FACT_TABLES = {
     "facts": "DELETE FROM facts WHERE key = ?",
     "fact_uses": "DELETE FROM fact_uses WHERE fact = ?",
@@ -75,20 +74,22 @@ class Erasures:
 
     # ── finding and removing ─────────────────────────────────────────────────────────────────────────────
 
-    def events(self, scope: Scope, terms: Sequence[str]) -> list[tuple[SessionRef, int]]:
+    def events(self, scope: Scope, terms: Sequence[Term]) -> list[tuple[SessionRef, int]]:
         owner = scope_key(self._db, scope)
         if owner is None or not terms:
             return []
-        bare = [term.rstrip("*") for term in terms]
-        words = salted(owner, bare).split(" ")
-        wanted = " AND ".join(
-            f'"{word}"{"*" if term.endswith("*") else ""}' for word, term in zip(words, terms, strict=True)
-        )
-        rows = self._db.execute(EVENTS, (wanted, MAX_SEQ, SEQ_BITS, owner))
-        return [(SessionRef(scope, id, key, owner), seq) for id, key, seq in rows]
+        found = Terms(self._db, "event").postings(owner, terms).values()
+        keys = sorted(set.intersection(*(set(postings) for postings in found)))
+        sessions = {key >> SEQ_BITS: "" for key in keys}
+        for session in sessions:
+            sessions[session] = self._db.execute(SESSION, (session, owner)).get
+        return [
+            (SessionRef(scope, sessions[key >> SEQ_BITS], key >> SEQ_BITS, owner), key & MAX_SEQ)
+            for key in keys
+        ]
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int) -> dict[str, int]:
-        removed = dict.fromkeys((*FACT_TABLES, "fact_terms", "doubts"), 0)
+        removed = dict.fromkeys((*FACT_TABLES, "fact_terms", "vectors", "doubts"), 0)
         owner = scope_key(self._db, scope)
         gone = set()
         for id in ids:
@@ -109,6 +110,7 @@ class Erasures:
         if terms and owner is not None:
             Terms(self._db, "fact").remove(owner, key, terms)
             removed["fact_terms"] += 1
+            removed["vectors"] += remove_vectors(self._db, owner, "fact", [key])
         for table, statement in FACT_TABLES.items():
             self._db.execute(statement, (key,))
             removed[table] += self._db.changes()
@@ -141,7 +143,9 @@ class Erasures:
     def _tables(self) -> Iterator[tuple[str, str]]:
         """Every table with rows of a scope or of a scope's sessions, and the condition that finds them."""
         for table in [str(name) for (name,) in self._db.execute(TABLES)]:
-            columns = [name for (name,) in self._db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+            columns = [
+                name for (name,) in self._db.execute("SELECT name FROM pragma_table_info(?)", (table,))
+            ]
             if table == "scopes":
                 yield table, "key = ?"
             elif "scope" in columns:
@@ -164,4 +168,6 @@ class Erasures:
 def _holds(value: Any, texts: Sequence[str]) -> bool:
     if not isinstance(value, str) or not value:
         return False
-    return any(text in value for text in texts) or any(json.dumps(text)[1:-1] in value for text in texts if "\\" in value)
+    return any(text in value for text in texts) or any(
+        json.dumps(text)[1:-1] in value for text in texts if "\\" in value
+    )

@@ -1,7 +1,8 @@
 """Facts, their text index and the log of their changes in SQLite.
 
-The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an earlier change are those of now
-with the few that changed since put back, and reading them costs the same however long the log is.
+The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an
+earlier change are those of now with the few that changed since put back, and reading them costs the same
+however long the log is.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from typing import Any
 
 import apsw
 
-from wellkept.errors import Conflict
+from wellkept.errors import Conflict, NotFound
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import handles
 from wellkept.policy.words import Term, index_tokens
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import EXPLICIT, Actor, Change, Fact, FactState, SessionRef
+from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
+from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
 from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.vectors import remove_vectors
 from wellkept_flash import rules
 
 STATES: tuple[FactState, ...] = ("active", "retired", "archived")
@@ -35,9 +38,10 @@ SELECT_FACT = "SELECT f." + _NAMES.replace(", ", ", f.") + ", u.uses, u.last"
 FROM_FACTS = "FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
 _SELECT = f"{SELECT_FACT} {FROM_FACTS}"
 IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
+INDEXED = f"{SELECT_FACT}, f.scope {FROM_FACTS} WHERE f.state IN (0, 2) ORDER BY f.key"
 GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
 BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
-NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 1, ?) FROM facts"
+NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
 PUT = f"""
     INSERT INTO facts ({_NAMES}, scope, fingerprint, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET state = excluded.state, pinned = excluded.pinned, text = excluded.text,
@@ -64,7 +68,9 @@ CHANGES = f"""
 CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
 BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
 NEWEST = "SELECT max(number) FROM fact_changes WHERE scope = ?"
-NEWEST_AT = "SELECT max(number) FROM fact_changes WHERE scope = ? AND at <= ?"
+NEWEST_AT = (
+    "SELECT max(number) FROM fact_changes WHERE scope = ? AND at <= ? AND (NOT ? OR actor <> 'extract')"
+)
 TOUCHED = "SELECT DISTINCT fact FROM fact_changes WHERE scope = ? AND number > ?"
 ANCHOR = """
     INSERT INTO fact_anchors (scope, session, number) VALUES (?, ?, ?)
@@ -82,18 +88,18 @@ _NO_KEY = -1
 
 
 def fact_id(key: int) -> str:
-    """The id that stands for ``key``: 13 characters."""
-    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(60, -1, -5))
+    """The id that stands for ``key``: 12 characters."""
+    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
 
 
 def fact_key(id: str) -> int:
     """The key behind an id; one that no fact has for anything else."""
-    if len(id) != 13 or not set(id) <= set(_DIGITS):
+    if len(id) != 12 or not set(id) <= set(_DIGITS):
         return _NO_KEY
     key = 0
     for digit in id:
         key = key << 5 | _DIGITS.index(digit)
-    return min(key, (1 << 63) - 1)
+    return key
 
 
 def terms_of(claim: Claim) -> list[str]:
@@ -113,7 +119,12 @@ class Facts:
         self._db = connection
 
     def all(
-        self, scope: Scope, *, states: Sequence[FactState] = ("active",), after: int = 0, limit: int | None = None
+        self,
+        scope: Scope,
+        *,
+        states: Sequence[FactState] = ("active",),
+        after: int = 0,
+        limit: int | None = None,
     ) -> list[Fact]:
         owner = scope_key(self._db, scope)
         most = -1 if limit is None else limit
@@ -144,8 +155,8 @@ class Facts:
         owner = scope_key(self._db, scope)
         if owner is None:
             return []
-        handled = Terms(self._db, "fact").postings(owner, [Term(handle) for handle in handles(claim)])
-        keys = [key for found in handled.values() for key in found]
+        found = Terms(self._db, "fact").postings(owner, [Term(handle) for handle in handles(claim)])
+        keys = [key for postings in found.values() for key in postings]
         known = self.by_text(scope, rules.fingerprint(claim.text))
         if known is not None:
             keys.append(known.key)
@@ -205,8 +216,8 @@ class Facts:
     def newest(self, scope: Scope) -> int:
         return self._db.execute(NEWEST, (scope_key(self._db, scope),)).get or 0
 
-    def newest_at(self, scope: Scope, at: int) -> int:
-        return self._db.execute(NEWEST_AT, (scope_key(self._db, scope), at)).get or 0
+    def newest_at(self, scope: Scope, at: int, *, explicit: bool = False) -> int:
+        return self._db.execute(NEWEST_AT, (scope_key(self._db, scope), at, explicit)).get or 0
 
     def as_of(self, scope: Scope, number: int) -> list[Fact]:
         touched = {key for (key,) in self._db.execute(TOUCHED, (scope_key(self._db, scope), number))}
@@ -234,7 +245,6 @@ class Writer:
     def __init__(self, connection: apsw.Connection, owner: int, actor: Actor, at: int) -> None:
         self._db = connection
         self._owner = owner
-        self._terms = Terms(connection, "fact")
         self._actor = actor
         self._at = at
         self.number = 0
@@ -249,8 +259,9 @@ class Writer:
         valid_to: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Fact:
-        # Sortable by time, unique in the store, and not given out again after an erasure.
-        key = self._db.execute(NEXT_KEY, (int(time.time() * 1000) << 20 | secrets.randbits(20),)).get
+        # Sortable by time, unique in the store, not given out again after an erasure, and four apart: recall takes
+        # documents with neighbouring keys for neighbours.
+        key = self._db.execute(NEXT_KEY, ((int(time.time()) << 24 | secrets.randbits(24)) << 2,)).get
         fact = Fact(
             **{name: getattr(claim, name) for name in Claim.__dataclass_fields__},
             id=fact_id(key),
@@ -268,7 +279,10 @@ class Writer:
         return fact
 
     def put(self, fact: Fact, action: str) -> Fact:
-        old = read_fact(next(self._db.execute(GET, (fact.key, self._owner))))
+        row = self._db.execute(GET, (fact.key, self._owner)).fetchone()
+        if row is None:
+            raise NotFound(f"No memory {fact.id!r} for this user. It may have been erased meanwhile.")
+        old = read_fact(row)
         if action not in ("pin", "unpin"):
             fact = replace(fact, changed_at=utc(self._at))
         self._write(fact, action, before=indexed_terms(old))
@@ -279,17 +293,24 @@ class Writer:
         row = _row(fact)
         print_ = bytes.fromhex(rules.fingerprint(fact.text))
         try:
-            self._db.execute(PUT, (*row, self._owner, print_, len(indexed)))
+            self._db.execute(PUT, (*row, self._owner, print_, len(terms_of(fact))))
         except apsw.ConstraintError as error:
             raise Conflict(
                 f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."
             ) from error
-        if before != indexed:
-            if before:
-                self._terms.remove(self._owner, fact.key, before)
-            if indexed:
-                self._terms.add(self._owner, fact.key, indexed)
+        self._index(fact.key, before, indexed)
         self._log(fact.key, action, json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+
+    def _index(self, key: int, before: list[str], now: list[str]) -> None:
+        index = Terms(self._db, "fact")
+        if before == now:
+            return
+        if before:
+            index.remove(self._owner, key, before)
+        if now:
+            index.add(self._owner, key, now)
+        else:
+            remove_vectors(self._db, self._owner, "fact", [key])
 
     def _log(self, key: int, action: str, after: str | None) -> None:
         operation = self.number or None

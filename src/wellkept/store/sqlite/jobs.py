@@ -16,6 +16,8 @@ ADD = """
     INSERT INTO jobs (scope, session, kind, payload, state, run_at, created, once) VALUES (?, ?, ?, ?,
     'ready', ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
 """
+# Asked before, because an insertion that comes to nothing costs many times as much.
+WAITS = "SELECT 1 FROM jobs WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ?"
 # A running job's run_at is the end of its lease: one that died is due again without anybody looking for it.
 CLAIM = """
     UPDATE jobs SET state = 'running', attempts = attempts + 1, run_at = ?2 WHERE key = (
@@ -54,6 +56,7 @@ LIST = f"""{_SELECT}
     WHERE (?1 IS NULL OR c.namespace = ?1) AND (?2 IS NULL OR c.user = ?2) AND (?3 IS NULL OR j.state = ?3)
     AND (?4 IS NULL OR j.kind = ?4) AND (?5 IS NULL OR j.key < ?5) ORDER BY j.key DESC LIMIT ?6
 """
+COUNTS = "SELECT state, count(*) FROM jobs GROUP BY state"
 NEXT_DUE = """
     SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
     ORDER BY run_at LIMIT 1
@@ -86,6 +89,8 @@ class Jobs:
         once: str | None = None,
     ) -> int | None:
         owner = ref.scope_key if ref else ensure_scope(self._db, scope)
+        if once is not None and self._db.execute(WAITS, (owner, kind, once)).get:
+            return None
         values = (owner, ref.key if ref else None, kind, dump(payload) or "{}", at, at, once)
         key: int | None = self._db.execute(ADD, values).get
         return key
@@ -147,6 +152,9 @@ class Jobs:
         tenant = scope.namespace if scope else namespace
         values = (tenant, scope.user if scope else None, state, kind, before, limit)
         return [_job(row) for row in self._db.execute(LIST, values)]
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._db.execute(COUNTS))
 
     def next_due(self, kinds: Sequence[str]) -> int:
         due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get

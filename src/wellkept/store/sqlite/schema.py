@@ -10,6 +10,7 @@ import apsw
 from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, typed_errors
+from wellkept.store.sqlite.derived import is_of_other_words, rebuild
 from wellkept.store.sqlite.migrations import MIGRATIONS
 
 APPLICATION_ID = 0x574B5054  # "WKPT" in the file's header
@@ -44,8 +45,23 @@ def prepare(connections: Connections) -> None:
                     backup(connections, f"{connections.path}.before-{pending[0]}.{time.time_ns()}.bak")
                 connections.configure(connection)
                 _migrate(connection)
+            if not connections.read_only and is_of_other_words(connection):
+                connections.configure(connection)
+                _renew(connection)
     finally:
         connection.close()
+
+
+def _renew(connection: apsw.Connection) -> None:
+    """Another version split texts into words by other rules: its index would hide what it holds from today's."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if is_of_other_words(connection):
+            rebuild(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
 
 
 def _check_header(path: Path) -> None:

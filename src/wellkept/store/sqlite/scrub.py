@@ -15,11 +15,15 @@ CHUNK = 1 << 20
 PIECE = 60
 MOST_PIECES = 2_000
 _BREAKS = re.compile(r'["\\\x00-\x1f]+')
-TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%\\_terms\\_%' ESCAPE '\\'"
+TABLES = """
+    SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+    AND name NOT LIKE '%\\_terms\\_%' ESCAPE '\\'
+"""
 
 
 def scrub(connections: Connections, texts: Sequence[str]) -> int:
-    """Empty the log, look for ``texts`` in the files, rewrite the file when they are found outside of rows; how many are left then.
+    """Empty the log, look for ``texts`` in the files, rewrite the file when they are found outside of rows;
+    how many are left then.
 
     Long texts are looked for piece by piece, because SQLite spreads them over pages.
     """
@@ -57,7 +61,9 @@ def _pieces(texts: Sequence[str]) -> Iterator[bytes]:
                     yield piece
 
 
-def _unexplained(connections: Connections, connection: apsw.Connection, pieces: Sequence[bytes]) -> list[bytes]:
+def _unexplained(
+    connections: Connections, connection: apsw.Connection, pieces: Sequence[bytes]
+) -> list[bytes]:
     found = _in_files(connections.path, pieces)
     return [piece for piece in found if not _in_rows(connection, piece.decode())]
 

@@ -57,6 +57,11 @@ MISSING_EVENTS = """
     AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.scope = ?1 AND v.kind = 0 AND v.key = events.key)
     ON CONFLICT DO NOTHING
 """
+MISSING_FACTS = """
+    INSERT INTO unembedded (scope, kind, key) SELECT scope, 1, key FROM facts WHERE scope = ?1 AND state IN (0, 2)
+    AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.scope = ?1 AND v.kind = 1 AND v.key = facts.key)
+    ON CONFLICT DO NOTHING
+"""
 WAITING = "SELECT count(*) FROM unembedded WHERE ?1 IS NULL OR scope = ?1"
 
 
@@ -114,6 +119,12 @@ class Vectors:
 
     def want_events(self, ref: SessionRef, seqs: Iterable[int]) -> None:
         self._db.executemany(WANT, ((ref.scope_key, 0, ref.key << SEQ_BITS | seq) for seq in seqs))
+
+    def want_facts(self, scope: Scope, keys: Iterable[int]) -> None:
+        owner = ensure_scope(self._db, scope)
+        wanted = list(keys)
+        remove_vectors(self._db, owner, "fact", wanted)
+        self._db.executemany(WANT, ((owner, 1, key) for key in wanted))
 
     def wanted(self, scope: Scope, limit: int) -> list[Unembedded]:
         rows = self._db.execute(WANTED, (scope_key(self._db, scope), limit))
@@ -190,4 +201,5 @@ class Vectors:
         embedder = self._db.execute(EMBEDDER, (name, dimension)).get
         self._db.execute(OTHERS, (owner, embedder))
         self._db.execute(MISSING_EVENTS, (owner,))
+        self._db.execute(MISSING_FACTS, (owner,))
         return self.waiting(scope)

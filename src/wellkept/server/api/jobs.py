@@ -1,0 +1,116 @@
+"""Background work, what it spent, and who the users are."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from wellkept.errors import NotFound
+from wellkept.memory import Memory
+from wellkept.records import Scope
+from wellkept.server.auth import AdminTenant, ReaderTenant, Tenant
+from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.service import Served
+from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, answer, number, page
+from wellkept.store.protocol import Job, JobState
+
+router = APIRouter(tags=["jobs"], route_class=IdempotentRoute)
+
+JobId = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
+
+
+class Spend(BaseModel):
+    """Tokens of one day, user and kind of job."""
+
+    day: str
+    user: str
+    kind: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+
+
+class SpendList(BaseModel):
+    """Spend, oldest day first."""
+
+    items: list[Spend]
+
+
+class Users(BaseModel):
+    """Users of a namespace."""
+
+    items: list[Scope]
+
+
+@router.get("/jobs", responses={200: {"model": Page[Job]}})
+async def list_jobs(
+    served: Served,
+    tenant: ReaderTenant,
+    state: JobState | None = None,
+    kind: str | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """Jobs of the namespace, or of one user in it, newest first."""
+    found = await served.memory.jobs.list(
+        namespace=tenant.namespace,
+        scope=tenant.scope,
+        state=state,
+        kind=kind,
+        limit=limit,
+        before=number(cursor),
+    )
+    return page(found, limit, found[-1].id if found else None)
+
+
+def _theirs(memory: Memory, id: int, tenant: Tenant) -> Job:
+    """The job, if it is this user's where the request is about one. Raises NotFound."""
+    job = memory.jobs.get(id, namespace=tenant.namespace)
+    if tenant.user not in (None, job.scope.user):
+        raise NotFound(f"No job {id}.")
+    return job
+
+
+@router.get("/jobs/{id}", responses={200: {"model": Job}})
+async def get_job(served: Served, tenant: ReaderTenant, id: JobId) -> Response:
+    """One job, with its last error and what the model answered."""
+    return answer(await served.memory.run(lambda memory: _theirs(memory, id, tenant)))
+
+
+@router.post("/jobs/{id}/retry", responses={200: {"model": Job}})
+async def retry_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
+    """Let a failed or cancelled job run again, now."""
+    job = await served.memory.run(
+        lambda memory: memory.jobs.retry(_theirs(memory, id, tenant).id, namespace=tenant.namespace)
+    )
+    served.live.wake()
+    return answer(job)
+
+
+@router.post("/jobs/{id}/cancel", responses={200: {"model": Job}})
+async def cancel_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
+    """Keep a job from running, or its result from being stored."""
+    job = await served.memory.run(
+        lambda memory: memory.jobs.cancel(_theirs(memory, id, tenant).id, namespace=tenant.namespace)
+    )
+    served.live.wake()
+    return answer(job)
+
+
+@router.get("/spend", responses={200: {"model": SpendList}})
+async def spend(served: Served, tenant: ReaderTenant, since: date | None = None) -> Response:
+    """Tokens that memory work spent on models, by day (UTC), user and kind of job."""
+    day = since.isoformat() if since else None
+    found: list[dict[str, Any]] = await served.memory.spend(namespace=tenant.namespace, since=day)
+    return answer({"items": [row for row in found if tenant.user in (None, row["user"])]})
+
+
+@router.get("/users", responses={200: {"model": Users}})
+async def users(served: Served, tenant: ReaderTenant) -> Response:
+    """The users of the namespace that this key opens."""
+    found = await served.memory.scopes(tenant.namespace)
+    return answer({"items": [scope for scope in found if tenant.user in (None, scope.user)]})

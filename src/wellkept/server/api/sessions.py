@@ -1,0 +1,246 @@
+"""Sessions, their messages and their contexts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query
+from pydantic import AwareDatetime, Field
+from starlette.responses import Response
+
+from wellkept.context import Context
+from wellkept.errors import InvalidInput
+from wellkept.memory import Memory
+from wellkept.records import Event, Scope, SessionInfo
+from wellkept.server.api.messages import Messages
+from wellkept.server.auth import Admin, Reader, Writer
+from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.service import Served
+from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Page, SessionId, answer, number, page
+from wellkept.session import Session, SessionReader
+
+router = APIRouter(tags=["sessions"], route_class=IdempotentRoute)
+
+Shape = Literal["openai", "anthropic"]
+Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
+
+
+def reader(memory: Memory, scope: Scope, session_id: str) -> SessionReader:
+    """The session to read from. Raises NotFound."""
+    return memory.read_only().session(namespace=scope.namespace, user=scope.user, session_id=session_id)
+
+
+def writer(memory: Memory, scope: Scope, session_id: str) -> Session:
+    """The session to write to. Raises NotFound."""
+    return memory.session(namespace=scope.namespace, user=scope.user, session_id=session_id)
+
+
+# ── sessions
+# ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class NewSession(Body):
+    """A conversation to begin; ``id`` only if it must be the caller's own."""
+
+    id: str | None = Field(default=None, min_length=1, max_length=512)
+    prefix: str = Field(default="", max_length=64)
+    title: str = Field(default="", max_length=1024)
+    metadata: dict[str, Any] | None = None
+
+
+class Title(Body):
+    """A new title."""
+
+    title: str = Field(max_length=1024)
+
+
+@router.post("/sessions", status_code=201, responses={201: {"model": SessionInfo}})
+async def create_session(served: Served, scope: Writer, body: NewSession) -> Response:
+    """Begin a session; with an `id` that this user has already, open that one."""
+    if body.id and "/" in body.id:
+        raise InvalidInput("A session's id stands in paths: it must hold no slash.")
+
+    def create(memory: Memory) -> SessionInfo:
+        return memory.session(
+            namespace=scope.namespace,
+            user=scope.user,
+            session_id=body.id,
+            create=True,
+            prefix=body.prefix,
+            title=body.title,
+            metadata=body.metadata,
+        ).info()
+
+    info = await served.memory.run(create)
+    served.live.wake()
+    return answer(info, 201)
+
+
+@router.get("/sessions", responses={200: {"model": Page[SessionInfo]}})
+async def list_sessions(served: Served, scope: Reader, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """A user's sessions, last active first."""
+    user = served.memory.user(scope.user, namespace=scope.namespace)
+    found = await user.sessions(limit=limit, before=cursor)
+    return page(found, limit, found[-1].id if found else None)
+
+
+@router.get("/sessions/{session_id}", responses={200: {"model": SessionInfo}})
+async def get_session(served: Served, scope: Reader, session_id: SessionId) -> Response:
+    """Title, counts and last activity."""
+    return answer(await served.memory.run(lambda memory: reader(memory, scope, session_id).info()))
+
+
+@router.patch("/sessions/{session_id}", responses={200: {"model": SessionInfo}})
+async def rename_session(served: Served, scope: Writer, session_id: SessionId, body: Title) -> Response:
+    """Give it another title."""
+
+    def rename(memory: Memory) -> SessionInfo:
+        session = writer(memory, scope, session_id)
+        session.rename(body.title)
+        return session.info()
+
+    info = await served.memory.run(rename)
+    served.live.wake()
+    return answer(info)
+
+
+@router.delete("/sessions/{session_id}", responses={200: {"model": dict[str, int]}})
+async def delete_session(served: Served, scope: Admin, session_id: SessionId) -> Response:
+    """Remove a session for good, with all that was derived from it alone; the rows removed, by table."""
+    removed = await served.memory.run(lambda memory: writer(memory, scope, session_id).delete())
+    served.live.wake()
+    return answer(removed)
+
+
+# ── messages
+# ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@router.get("/sessions/{session_id}/messages", responses={200: {"model": Page[Event]}})
+async def list_messages(
+    served: Served,
+    scope: Reader,
+    session_id: SessionId,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: Seq = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+) -> Response:
+    """The newest messages in conversation order; `next` leads to earlier ones.
+
+    `after`: those behind this seq, oldest first. `since`, `until`: those said in this time.
+    """
+    before = number(cursor)
+    events = await served.memory.run(
+        lambda memory: reader(memory, scope, session_id).get_events(
+            after=after, before=before, since=since, until=until, limit=limit
+        )
+    )
+    backwards = after is None and since is None and until is None
+    earlier = events[0].seq if backwards and events and events[0].seq > 1 else None
+    return page(events, limit, earlier)
+
+
+@router.get("/sessions/{session_id}/messages/{event_id}", responses={200: {"model": Event}})
+async def get_message(served: Served, scope: Reader, session_id: SessionId, event_id: str) -> Response:
+    """One message by its id."""
+    return answer(
+        await served.memory.run(lambda memory: reader(memory, scope, session_id).get_event(event_id))
+    )
+
+
+@router.delete("/sessions/{session_id}/turn", responses={200: {"model": Page[Event]}})
+async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Response:
+    """Take the last turn away for good: the newest user message and all after it; what was taken."""
+    taken = await served.memory.run(lambda memory: writer(memory, scope, session_id).pop_turn())
+    served.live.wake()
+    return answer({"items": taken, "next": None})
+
+
+# The store itself knows a message by its key, so that its route needs no kept answers.
+append_router = APIRouter(tags=["sessions"])
+
+
+@append_router.post(
+    "/sessions/{session_id}/messages", status_code=201, responses={201: {"model": Page[Event]}}
+)
+async def append_messages(
+    served: Served,
+    scope: Writer,
+    session_id: SessionId,
+    body: Messages,
+    idempotency_key: Annotated[str | None, Header(max_length=255, min_length=1)] = None,
+) -> Response:
+    """Append messages: durable when this answers. The same `Idempotency-Key` gives the events of the first time."""
+    drafts = body.drafts(idempotency_key)
+    events = await served.memory.run(lambda memory: writer(memory, scope, session_id).append(drafts))
+    served.live.wake()
+    return answer({"items": events, "next": None}, 201)
+
+
+# ── context
+# ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ContextWanted(Body):
+    """What a context is wanted for."""
+
+    query: str | None = Field(default=None, max_length=100_000)
+    budget: int | None = Field(default=None, ge=1, le=100_000_000)
+    as_of: AwareDatetime | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
+    shape: Shape = "openai"
+    trace: bool = False
+
+
+@router.get("/sessions/{session_id}/context")
+async def get_context(
+    served: Served,
+    scope: Reader,
+    session_id: SessionId,
+    query: Annotated[str | None, Query(max_length=10_000)] = None,
+    budget: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
+    as_of: Seq = None,
+    shape: Shape = "openai",
+    trace: bool = False,
+) -> Response:
+    """What to hand to the model for the next request."""
+    return await _context(served, scope, session_id, query, budget, as_of, shape, trace)
+
+
+@append_router.post("/sessions/{session_id}/context")
+async def post_context(served: Served, scope: Reader, session_id: SessionId, body: ContextWanted) -> Response:
+    """The same, for queries that are too long or too private for a URL."""
+    return await _context(
+        served, scope, session_id, body.query, body.budget, body.as_of, body.shape, body.trace
+    )
+
+
+async def _context(
+    served: Served,
+    scope: Scope,
+    session_id: str,
+    query: str | None,
+    budget: int | None,
+    as_of: datetime | int | None,
+    shape: Shape,
+    trace: bool,
+) -> Response:
+    context = await served.memory.run(
+        lambda memory: reader(memory, scope, session_id).get_context(query, budget, as_of=as_of)
+    )
+    return answer(shown(context, shape, trace))
+
+
+def shown(context: Context, shape: Shape, trace: bool) -> dict[str, Any]:
+    """A context as JSON, its messages in the shape of one provider."""
+    data = context.to_dict()
+    if shape == "anthropic":
+        data["messages"] = context.to_anthropic()["messages"]
+    if not trace:
+        del data["trace"]
+    return data
+
+
+router.include_router(append_router)

@@ -1,0 +1,67 @@
+"""One ASGI app from a memory: every door that the service has."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+
+from fastapi import FastAPI
+
+import wellkept
+from wellkept.aio import AsyncMemory
+from wellkept.server import api, gateway, problems
+from wellkept.server.auth import Doorkeeper
+from wellkept.server.limits import Limits
+from wellkept.server.live import Live
+from wellkept.server.metrics import Measured
+from wellkept.server.service import Service
+from wellkept.server.settings import Settings
+from wellkept.server.upstream import Upstreams
+
+DESCRIPTION = """Memory for applications that talk with language models.
+
+Each path is about the memory of one `user` in one `namespace`: a key binds them, or the query (or the headers
+`X-Wellkept-Namespace` and `X-Wellkept-User`) names them. What belongs to others is not found."""
+
+
+def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI:
+    """The service over ``memory``. Its lifespan closes the memory at the end.
+
+    ``app.state.service`` holds its parts.
+    """
+    settings = settings or Settings()
+    service = Service(
+        memory=memory,
+        settings=settings,
+        doorkeeper=Doorkeeper(memory, settings),
+        live=Live(memory, settings.live_seconds),
+        upstreams=Upstreams(settings),
+    )
+    app = FastAPI(
+        title="wellkept",
+        version=wellkept.__version__,
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.service = service
+    problems.install(app)
+    app.include_router(api.health_router)
+    app.include_router(api.router)
+    app.include_router(gateway.router)
+    if find_spec("wellkept.server.panel"):
+        import_module("wellkept.server.panel").install(app)
+    app.add_middleware(Limits, settings=settings)
+    app.add_middleware(Measured, metrics=service.metrics)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    await service.memory.start_worker()
+    yield
+    await service.close()

@@ -1,0 +1,221 @@
+"""Who is asking, and whose memory it may be about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import unquote, urlsplit
+
+from fastapi import Depends, Header, Query, Request
+
+from wellkept.aio import AsyncMemory
+from wellkept.errors import NotFound
+from wellkept.policy.checks import check_name
+from wellkept.records import Scope
+from wellkept.server.problems import Problem
+from wellkept.server.settings import Settings
+from wellkept.store.protocol import ApiKey, KeyRole
+
+COOKIE = "wellkept_key"
+LEVELS: dict[KeyRole, int] = {"reader": 1, "writer": 2, "admin": 3}
+_REMEMBERED = 4096
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody who was let in. Without ``namespace`` or ``user`` every one is open to them."""
+
+    role: KeyRole
+    namespace: str | None = None
+    user: str | None = None
+    key_id: str | None = None
+
+    def may(self, role: KeyRole) -> None:
+        """Raises a 403 problem unless the visitor has this role or a higher one."""
+        if LEVELS[self.role] < LEVELS[role]:
+            raise Problem(403, "forbidden", f"This needs a key with the role {role}; yours is {self.role}.")
+
+
+class Doorkeeper:
+    """Knows the keys, and remembers for a moment what the store said about them."""
+
+    def __init__(self, memory: AsyncMemory, settings: Settings) -> None:
+        self._memory = memory
+        self._settings = settings
+        self._known: dict[str, tuple[float, ApiKey | None]] = {}
+        self._closed: tuple[float, bool] | None = None
+
+    async def admit(self, secret: str | None) -> Visitor:
+        """The visitor with this key. Raises a 401 problem for a wrong one, or none where one is needed."""
+        if secret is None:
+            return await self._without_key()
+        key = await self._find(secret)
+        if key is None:
+            raise _unauthorized("This key opens nothing: it is wrong, or it was revoked.")
+        return Visitor(key.role, key.namespace, key.user, key.id)
+
+    async def needs_key(self) -> bool:
+        """Whether nobody is let in without a key: always on a network, and as soon as there is a key."""
+        now = time.monotonic()
+        if self._closed is None or self._closed[0] < now:
+            closed = not self._settings.is_loopback or await self._memory.keys.any()
+            self._closed = (now + self._settings.key_seconds, closed)
+        return self._closed[1]
+
+    async def _without_key(self) -> Visitor:
+        if await self.needs_key():
+            raise _unauthorized("Send a key: Authorization: Bearer wk_… `wellkept keys create` makes one.")
+        return Visitor("admin")
+
+    async def _find(self, secret: str) -> ApiKey | None:
+        now = time.monotonic()
+        known = self._known.get(secret)
+        if known is not None and known[0] > now:
+            return known[1]
+        key = await self._memory.keys.find(secret)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[secret] = (now + self._settings.key_seconds, key)
+        return key
+
+
+def _unauthorized(detail: str) -> Problem:
+    return Problem(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
+
+
+# ── reading a request
+# ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def secret_of(request: Request) -> str | None:
+    """The key that a request brings: in ``X-Wellkept-Key``, as a bearer token, or in the panel's cookie.
+
+    Raises a 403 problem for a cookie that another site made the browser send along.
+    """
+    given = request.headers.get("x-wellkept-key")
+    if given:
+        return given
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    cookie = request.cookies.get(COOKIE)
+    if cookie and request.method not in ("GET", "HEAD") and not _is_same_origin(request):
+        raise Problem(403, "cross_site", "This request came from another site. Open the panel itself.")
+    return cookie or None
+
+
+def _is_same_origin(request: Request) -> bool:
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+
+
+async def visitor_of(request: Request) -> Visitor:
+    """Who sent the request. Raises a 401 problem."""
+    keeper: Doorkeeper = request.app.state.service.doorkeeper
+    return await keeper.admit(secret_of(request))
+
+
+def scope_of(visitor: Visitor, settings: Settings, namespace: str | None, user: str | None) -> Scope:
+    """Whose memory a request is about.
+
+    Raises NotFound when the visitor's key opens another one, a 422 problem when nobody was named.
+    """
+    return Scope(
+        _bound("namespace", visitor.namespace, namespace, settings.namespace),
+        _bound("user", visitor.user, user, settings.user),
+    )
+
+
+def namespace_of(visitor: Visitor, settings: Settings, namespace: str | None) -> str:
+    """The tenant that a request is about; see ``scope_of``."""
+    return _bound("namespace", visitor.namespace, namespace, settings.namespace)
+
+
+def _bound(what: str, held: str | None, asked: str | None, default: str | None) -> str:
+    if held is not None:
+        if asked not in (None, held):
+            raise NotFound(f"No {what} {asked!r:.80} that this key opens.")
+        return held
+    name = asked or default
+    if not name:
+        raise Problem(422, "invalid_input", f"Whose memory? Say {what}=… or X-Wellkept-{what.title()}: …")
+    check_name(what, name)
+    return name
+
+
+_Name = Annotated[str | None, Query(max_length=512)]
+_Head = Annotated[str | None, Header(max_length=4096)]
+
+
+def _named(query: str | None, header: str | None) -> str | None:
+    """A header carries only Latin letters, so that other names come percent-encoded in it."""
+    return query if query is not None else unquote(header) if header is not None else None
+
+
+def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:
+    """A dependency that gives the scope of a request, for visitors who have ``role``."""
+
+    async def dependency(
+        request: Request,
+        namespace: _Name = None,
+        user: _Name = None,
+        x_wellkept_namespace: _Head = None,
+        x_wellkept_user: _Head = None,
+    ) -> Scope:
+        visitor = await visitor_of(request)
+        visitor.may(role)
+        return scope_of(
+            visitor,
+            request.app.state.service.settings,
+            _named(namespace, x_wellkept_namespace),
+            _named(user, x_wellkept_user),
+        )
+
+    return dependency
+
+
+def tenant(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Tenant]]:
+    """A dependency that gives the namespace of a request, and the user if one is named or bound."""
+
+    async def dependency(
+        request: Request,
+        namespace: _Name = None,
+        user: _Name = None,
+        x_wellkept_namespace: _Head = None,
+        x_wellkept_user: _Head = None,
+    ) -> Tenant:
+        visitor = await visitor_of(request)
+        visitor.may(role)
+        settings: Settings = request.app.state.service.settings
+        named = _named(user, x_wellkept_user)
+        if visitor.user is not None or named:
+            scope = scope_of(visitor, settings, _named(namespace, x_wellkept_namespace), named)
+            return Tenant(scope.namespace, scope.user)
+        return Tenant(namespace_of(visitor, settings, _named(namespace, x_wellkept_namespace)), None)
+
+    return dependency
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A namespace, and inside it one user or all of them (None)."""
+
+    namespace: str
+    user: str | None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The user's scope; None for all users."""
+        return None if self.user is None else Scope(self.namespace, self.user)
+
+
+Reader = Annotated[Scope, Depends(scoped("reader"))]
+Writer = Annotated[Scope, Depends(scoped("writer"))]
+Admin = Annotated[Scope, Depends(scoped("admin"))]
+ReaderTenant = Annotated[Tenant, Depends(tenant("reader"))]
+AdminTenant = Annotated[Tenant, Depends(tenant("admin"))]

@@ -1,0 +1,59 @@
+"""``Idempotency-Key``: a request that is sent again gets the answer that it got before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from wellkept.records import Scope
+from wellkept.server.auth import visitor_of
+from wellkept.server.problems import MEDIA_TYPE
+from wellkept.server.service import service_of
+
+Handler = Callable[[Request], Awaitable[Response]]
+HEADER = "idempotency-key"
+
+
+class IdempotentRoute(APIRoute):
+    """A route whose POST requests are done once for each ``Idempotency-Key`` of a caller."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        handler = super().get_route_handler()
+
+        async def once(request: Request) -> Response:
+            key = request.headers.get(HEADER)
+            if key is None or request.method != "POST":
+                return await handler(request)
+            return await _once(request, key, handler)
+
+        return once
+
+
+async def _once(request: Request, key: str, handler: Handler) -> Response:
+    visitor = await visitor_of(request)
+    query = request.query_params
+    scope = Scope(visitor.namespace or query.get("namespace", ""), visitor.user or query.get("user", ""))
+    asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode() + await request.body()
+    replies = service_of(request).memory.replies
+    kept = await replies.begin(scope, key, asked)
+    if kept is not None and kept.status is not None:
+        return _response(kept.status, kept.body or b"")
+    try:
+        response = await handler(request)
+    except BaseException:
+        await replies.abandon(scope, key)
+        raise
+    if response.status_code < 500:
+        await replies.finish(scope, key, response.status_code, bytes(response.body))
+    else:
+        await replies.abandon(scope, key)
+    return response
+
+
+def _response(status: int, body: bytes) -> Response:
+    media_type = "application/json" if status < 400 else MEDIA_TYPE
+    return Response(body or None, status, {"idempotent-replayed": "true"}, media_type)

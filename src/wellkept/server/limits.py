@@ -1,0 +1,86 @@
+"""What a client may take: bytes, time, and which names of this machine it may use."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import urlsplit
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from wellkept.server.problems import Problem, problem
+from wellkept.server.settings import Settings, is_loopback
+
+BYTES_A_SECOND = 16 << 10
+IMPORT = "/v1/import"
+
+
+class Limits:
+    """An ASGI middleware: refuses bodies that are too large or too slow, and foreign names of a local service."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = self._settings.max_import if scope["path"] == IMPORT else self._settings.max_body
+        refused = self._refusal(Headers(scope=scope), most)
+        if refused is not None:
+            status, code, detail = refused
+            # What was not read would be taken for the next request.
+            await problem(status, code, detail, headers={"connection": "close"})(scope, receive, send)
+            return
+        await self._app(scope, _Body(receive, most, self._settings.body_seconds), send)
+
+    def _refusal(self, headers: Headers, most: int) -> tuple[int, str, str] | None:
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()):
+            return 400, "bad_length", "The Content-Length is no number."
+        if int(length) > most:
+            return 413, "too_large", _too_large(most)
+        # A page of another site reaches a local service by a name of its own that leads to this machine.
+        if self._settings.is_loopback and not _is_local(headers):
+            return 421, "foreign_host", "This service listens on this machine only. Use http://127.0.0.1:…"
+        return None
+
+
+def _is_local(headers: Headers) -> bool:
+    host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    origin = headers.get("origin")
+    return is_loopback(host) and (origin is None or is_loopback(urlsplit(origin).hostname or ""))
+
+
+def _too_large(most: int) -> str:
+    return f"The body is larger than {most:,} bytes. Send it in parts."
+
+
+class _Body:
+    """``receive`` that counts bytes and looks at the clock until the body is complete."""
+
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive = receive
+        self._most = most
+        self._seconds = seconds
+        self._start = time.monotonic()
+        self._received = 0
+        self._complete = False
+
+    async def __call__(self) -> Message:
+        if self._complete:
+            return await self._receive()
+        left = self._start + self._seconds + self._received / BYTES_A_SECOND - time.monotonic()
+        with anyio.move_on_after(max(left, 0)):
+            message = await self._receive()
+            self._take(message)
+            return message
+        raise Problem(408, "too_slow", "The body came too slowly. Send it again.", {"connection": "close"})
+
+    def _take(self, message: Message) -> None:
+        self._complete = not message.get("more_body", False)
+        self._received += len(message.get("body", b""))
+        if self._received > self._most:
+            raise Problem(413, "too_large", _too_large(self._most), {"connection": "close"})

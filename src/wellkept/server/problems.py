@@ -1,0 +1,127 @@
+"""Errors as problem details (RFC 9457): every error of ours has a status, a code and a next step."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from wellkept import errors
+from wellkept.errors import BudgetExceeded, WellkeptError
+
+MEDIA_TYPE = "application/problem+json"
+STATUS: dict[type[WellkeptError], int] = {
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.InvalidInput: 422,
+    errors.BudgetExceeded: 422,
+    errors.StoreReadOnly: 403,
+    errors.StoreBusy: 503,
+    errors.StoreFull: 507,
+    errors.ModelError: 502,
+    errors.MissingExtra: 501,
+    errors.Unsupported: 501,
+}
+
+
+class ProblemBody(BaseModel):
+    """An error as its reader gets it: ``detail`` says what to do next, ``code`` is for programs."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    missing: int | None = None
+
+
+class Problem(HTTPException):
+    """An error of the service itself, with what its problem body says."""
+
+    def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, detail, dict(headers or {}))
+        self.code = code
+
+
+def status_of(error: WellkeptError) -> int:
+    """The HTTP status that stands for one of the library's errors."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def code_of(error: WellkeptError) -> str:
+    """The name of one of the library's errors as programs read it: ``not_found``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
+
+
+def problem(
+    status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    """The response that tells an error."""
+    title = HTTPStatus(status).phrase
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code, **more}
+    data = json.dumps(body, ensure_ascii=False).encode(errors="replace")
+    return Response(data, status, headers, MEDIA_TYPE)
+
+
+def of_error(error: WellkeptError) -> Response:
+    """One of the library's errors as a response."""
+    more = {"missing": error.missing} if isinstance(error, BudgetExceeded) else {}
+    status = status_of(error)
+    headers = {"retry-after": "1"} if status == 503 else {}
+    return problem(status, code_of(error), str(error), headers=headers, **more)
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of ``app`` told as a problem."""
+    app.add_exception_handler(WellkeptError, _library)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _library(request: Request, error: Exception) -> Response:
+    assert isinstance(error, WellkeptError)
+    return of_error(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    if found and found[0]["type"] == "json_invalid":
+        return problem(400, "broken_json", f"The body is no JSON: {found[0]['ctx']['error']}.")
+    if any(item["loc"] == ("body",) and item["type"] != "missing" for item in found) and not _is_json(
+        request
+    ):
+        return problem(415, "not_json", "Send the body as JSON, with Content-Type: application/json.")
+    said = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found)
+    return problem(422, "invalid_input", said)
+
+
+def _is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = error.code if isinstance(error, Problem) else _code(error.status_code)
+    detail = error.detail
+    if not isinstance(error, Problem) and error.status_code == 404:
+        detail = f"There is nothing at {request.url.path!r:.200}. The list of paths is at /openapi.json."
+    return problem(error.status_code, code, detail, headers=error.headers)
+
+
+def _code(status: int) -> str:
+    return HTTPStatus(status).phrase.lower().replace(" ", "_")
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    return problem(500, "internal_error", "This should not happen. The service's log says more.")

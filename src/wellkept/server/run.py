@@ -1,0 +1,108 @@
+"""Runs the app in this process until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from wellkept.errors import InvalidInput
+from wellkept.memory import Memory
+from wellkept.server.service import Service
+from wellkept.server.settings import Settings
+
+
+def check(memory: Memory, settings: Settings) -> None:
+    """Raise InvalidInput where everybody on the network could read everything."""
+    if not settings.is_loopback and not memory.keys.any():
+        raise InvalidInput(
+            f"There are no keys, so that the service listens on this machine only, and not on {settings.host}. "
+            "Make a key first: wellkept keys create"
+        )
+
+
+def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
+    """Answer requests until SIGINT or SIGTERM; then finish those that run, and hand back the job that does not.
+
+    ``on_ready`` is called with the service's address when it listens.
+    """
+    server_of(app, on_ready=on_ready).run()
+
+
+def server_of(app: FastAPI, *, on_ready: Callable[[str], None]) -> uvicorn.Server:
+    """The server that ``serve`` runs."""
+    service: Service = app.state.service
+    settings = service.settings
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        http=_protocol(settings.header_seconds),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
+    )
+    return _Server(config, service, on_ready)
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and ends the live streams before it waits for the other requests."""
+
+    def __init__(self, config: uvicorn.Config, service: Service, on_ready: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._service = service
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self._on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._service.live.end()
+        # The caller asked for an end and gets one: the signal is not raised again after it.
+        self.should_exit, self.force_exit = True, self.should_exit
+
+
+def _protocol(seconds: float) -> type[HttpToolsProtocol]:
+    """uvicorn's protocol, with an end to waiting for the head of a request."""
+
+    class Protocol(HttpToolsProtocol):
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._wait()
+
+        def on_message_begin(self) -> None:
+            self._wait()
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self._stop()
+            super().on_headers_complete()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop()
+            super().connection_lost(exc)
+
+        def _wait(self) -> None:
+            self._stop()
+            self._deadline = self.loop.call_later(seconds, self.transport.close)
+
+        def _stop(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return Protocol

@@ -1,0 +1,60 @@
+"""How the API writes records, pages and request bodies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Generic, TypeVar
+
+from fastapi import Path, Query
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from wellkept.errors import InvalidInput
+from wellkept.records import Record, plain
+from wellkept.server.problems import MEDIA_TYPE, ProblemBody
+
+T = TypeVar("T")
+
+MAX_PAGE = 1000
+MAX_INTEGER = (1 << 63) - 1
+_PROBLEM = {"model": ProblemBody, "content": {MEDIA_TYPE: {}}, "description": "A problem (RFC 9457)."}
+PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
+
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
+Cursor = Annotated[str | None, Query(max_length=1024, description="`next` of the page before.")]
+SessionId = Annotated[str, Path(min_length=1, max_length=512)]
+
+
+class Body(BaseModel):
+    """A request body: fields that it does not know are an error, not a guess."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Page(BaseModel, Generic[T]):
+    """A page of a list; ``next`` is the cursor of the following one."""
+
+    items: list[T]
+    next: str | None
+
+
+def answer(data: Any, status: int = 200) -> Response:
+    """``data`` (records, or what JSON knows) as a response."""
+    text = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Response(text.encode(), status, media_type="application/json")
+
+
+def page(items: Sequence[Record], limit: int, cursor: str | int | None) -> Response:
+    """A page; ``cursor`` leads to the next one if this one is full."""
+    more = len(items) >= limit and cursor is not None
+    return answer({"items": items, "next": str(cursor) if more else None})
+
+
+def number(cursor: str | None) -> int | None:
+    """A cursor that is a number. Raises InvalidInput for one that was made up."""
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= MAX_INTEGER):
+        raise InvalidInput(f"There is no page {cursor!r:.80}. Pass `next` of the page before, as it is.")
+    return int(cursor)
