@@ -416,9 +416,8 @@ def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -
 
     if scheme == "flash":
         from wellkept.store.flash import FlashStore
-        from wellkept.store.flash.journal import HostDisk
 
-        return FlashStore(location, tally=tally(tokenizer), disk=HostDisk(sync=policy.durability == "full"))
+        return FlashStore(location, durability=policy.durability, tally=tally(tokenizer))
     return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.contract.scene import ALICE, open_session
+from wellkept.policy.tokens import estimate
+from wellkept.store.flash import FlashStore
 from wellkept.store.protocol import SessionRef, Store
 from wellkept.store.sqlite import SqliteStore
+from wellkept.store.sqlite.tally import tally
 
 OPENERS: dict[str, Callable[[Path], Store]] = {
     "sqlite file": lambda folder: SqliteStore(str(folder / "chat.db")),
     "sqlite memory": lambda folder: SqliteStore(":memory:"),
+    "flash": lambda folder: FlashStore(f"flash:{folder}/device", tally=tally(estimate)),
 }
 
 

@@ -22,9 +22,10 @@ from wellkept.facts.user import FactsMemory
 from wellkept.memory import Memory
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Scope, blocks_of
+from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
-from wellkept.store.protocol import Fact, Tables
+from wellkept.store.protocol import Tables
 from wellkept_flash import health
 from wellkept_flash.folder import TYPE_NAMES
 from wellkept_flash.rules import fingerprint

@@ -16,9 +16,9 @@ from wellkept.errors import InvalidInput
 from wellkept.formats import Entry, Extra, Item, Note, SessionStart, import_key
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Record
+from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of, record_of
-from wellkept.store.protocol import Fact
 from wellkept_flash import folder, images
 from wellkept_flash.items import Item as Memorised
 from wellkept_flash.profile import DOCUMENTS

@@ -20,7 +20,7 @@ from wellkept.errors import InvalidInput, StoreBusy, StoreError, Unsupported
 from wellkept.records import Scope
 from wellkept.store.flash import adopt, apply, rows
 from wellkept.store.flash.faults import typed_errors
-from wellkept.store.flash.journal import HostDisk, Journal, Lines, check_header, header
+from wellkept.store.flash.journal import Journal, Lines, check_header, disk_of, header
 from wellkept.store.flash.lock import locked
 from wellkept.store.flash.memories import Memories
 from wellkept.store.flash.messages import Backend
@@ -29,7 +29,7 @@ from wellkept.store.flash.plan import Planner, owner_of, set_owner
 from wellkept.store.flash.scrub import left, purge
 from wellkept.store.protocol import Vectors
 from wellkept.store.sqlite import SqliteTables
-from wellkept.store.sqlite.connection import Connections
+from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.derived import rebuild
 from wellkept.store.sqlite.migrations import MIGRATIONS
 from wellkept.store.sqlite.schema import prepare
@@ -71,14 +71,17 @@ class FlashStore:
             writes gets ``sessions`` and ``memory`` in the directory itself; others get a device's directory each below
             ``users``.
         tally: how this handle counts tokens.
-        disk: the file system.
+        durability: "normal" leaves it to the system when what was written reaches the disk.
+        disk: a ``HostDisk``, for tests.
 
     Raises:
         StoreBusy: the directory is open elsewhere.
         SchemaTooNew: a newer version wrote to it; it was left as it is.
     """
 
-    def __init__(self, location: str, *, tally: Tally, disk: HostDisk | None = None) -> None:
+    def __init__(
+        self, location: str, *, tally: Tally, durability: Durability = "full", disk: Any = None
+    ) -> None:
         self.location = location
         root, self._owner, backend = _parsed(location)
         self._backend = backend
@@ -88,7 +91,7 @@ class FlashStore:
         self._closed = self._broken = False
         self._unfinished: Mapping[str, Any] | None = None
         self.findings: list[str] = []
-        disk = disk or HostDisk()
+        disk = disk or disk_of(durability)
         with typed_errors():
             os.makedirs(root, exist_ok=True)
             self._lock = locked(f"{root}/{LOCK}")
@@ -166,9 +169,13 @@ class FlashStore:
 
     def _written(self, work: Callable[[apsw.Connection], T]) -> T:
         if self._process != os.getpid():
-            raise StoreBusy("This directory was opened before the process was forked. Open it in one process only.")
+            raise StoreBusy(
+                "This directory was opened before the process was forked. Open it in one process only."
+            )
         if self._broken:
-            raise StoreError("A write was interrupted half-way. Open the directory again: it is put right then.")
+            raise StoreError(
+                "A write was interrupted half-way. Open the directory again: it is put right then."
+            )
         with typed_errors():
             return self._connections.write(work)
 
@@ -281,5 +288,7 @@ def _parsed(location: str) -> tuple[str, Scope | None, Backend]:
             f"{' or '.join(get_args(Backend))}."
         )
     named = options.keys() & {"namespace", "user"}
-    owner = Scope(options.get("namespace", DEVICE.namespace), options.get("user", DEVICE.user)) if named else None
+    owner = (
+        Scope(options.get("namespace", DEVICE.namespace), options.get("user", DEVICE.user)) if named else None
+    )
     return root.rstrip("/") or "/", owner, cast(Backend, backend)

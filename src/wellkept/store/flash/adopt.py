@@ -37,7 +37,7 @@ RECORDS = """
 KEYS = """
     SELECT s.key FROM sessions s JOIN scopes c ON c.key = s.scope WHERE c.namespace = ? AND c.user = ?
 """
-SESSIONS = "SELECT key, scope, id FROM sessions"
+SESSIONS = "SELECT key, id FROM sessions"
 NAME_FILE = "INSERT INTO flash_sessions (session, file) VALUES (?, ?)"
 
 
@@ -80,7 +80,8 @@ def _match(rows: Sequence[Record], lines: Sequence[Any]) -> Matched:
     at, waiting = 0, []
     for line in lines:
         place = next(
-            (n for n in range(at, len(rows)) if (rows[n].length, rows[n].crc) == (line.length, line.crc)), None
+            (n for n in range(at, len(rows)) if (rows[n].length, rows[n].crc) == (line.length, line.crc)),
+            None,
         )
         if place is None:
             waiting.append(line)
@@ -111,7 +112,13 @@ class Adoption:
     """
 
     def __init__(
-        self, connection: apsw.Connection, tables: Tables, places: Places, tally: Tally, owner: Scope, now: int
+        self,
+        connection: apsw.Connection,
+        tables: Tables,
+        places: Places,
+        tally: Tally,
+        owner: Scope,
+        now: int,
     ) -> None:
         self._db = connection
         self._tables = tables
@@ -124,7 +131,8 @@ class Adoption:
 
     def sessions(self) -> None:
         """Give the events that stand their content; take in what the device changed or dropped."""
-        for key, _, id in self._db.execute(SESSIONS).fetchall():
+        found: list[Any] = self._db.execute(SESSIONS).fetchall()
+        for key, id in found:
             place = plan.place(self._db, key)
             session = self._places.session(place)
             rows = self._rows(key)
@@ -200,7 +208,7 @@ class Adoption:
                     self._begin(home, scope, file, id)
 
     def _known(self, scope: Scope) -> list[Place]:
-        keys = self._db.execute(KEYS, (scope.namespace, scope.user)).fetchall()
+        keys: list[Any] = self._db.execute(KEYS, (scope.namespace, scope.user)).fetchall()
         return [plan.place(self._db, key) for (key,) in keys]
 
     def _begin(self, home: str, scope: Scope, file: str, id: str) -> None:

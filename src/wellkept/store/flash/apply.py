@@ -8,8 +8,8 @@ from zlib import crc32
 
 import apsw
 
+from wellkept.store.facts import Fact
 from wellkept.store.flash.places import Place, Places
-from wellkept.store.protocol import Fact
 from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept_flash.items import Item

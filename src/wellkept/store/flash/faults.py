@@ -30,4 +30,6 @@ def typed_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno in _NO_RIGHT:
             raise StoreReadOnly(f"{error.filename} cannot be written to. Check its permissions.") from error
-        raise StoreError(f"The directory cannot be read or written ({error}). Check the disk, and open it again.") from error
+        raise StoreError(
+            f"The directory cannot be read or written ({error}). Check the disk, and open it again."
+        ) from error

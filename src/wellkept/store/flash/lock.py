@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import IO
 
 from wellkept.errors import StoreBusy
 
-if os.name == "nt":
+if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: IO[bytes]) -> None:
@@ -24,11 +25,13 @@ def locked(path: str) -> IO[bytes]:
 
     Raises StoreBusy when somebody else holds it, in this process or in another one.
     """
-    file = open(path, "ab")
+    file = open(path, "ab")  # noqa: SIM115 - it stays open as long as the lock is held
     try:
         _lock(file)
     except OSError as error:
         file.close()
         folder = os.path.dirname(path)
-        raise StoreBusy(f"{folder} is open elsewhere, and a device's directory has one writer. Close it there.") from error
+        raise StoreBusy(
+            f"{folder} is open elsewhere, and a device's directory has one writer. Close it there."
+        ) from error
     return file

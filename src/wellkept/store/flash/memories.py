@@ -11,9 +11,10 @@ import apsw
 
 from wellkept.policy.claims import Claim
 from wellkept.records import Document, Scope, utc
+from wellkept.store.facts import Fact, FactState, FactWriter
 from wellkept.store.flash.apply import item_of
 from wellkept.store.flash.places import Places
-from wellkept.store.protocol import Fact, FactState, FactWriter, Tables
+from wellkept.store.protocol import Tables
 from wellkept_flash.items import Item, parse
 from wellkept_flash.profile import DOCUMENTS
 from wellkept_flash.rules import fingerprint
@@ -79,7 +80,9 @@ class Memories:
         if there is not None and there.key != fact.key:
             return
         claim = claim_of(item)
-        new = replace(fact, text=claim.text, labels=claim.labels, keywords=claim.keywords, state="active", quote="")
+        new = replace(
+            fact, text=claim.text, labels=claim.labels, keywords=claim.keywords, state="active", quote=""
+        )
         writer.put(new, "update")
 
     def _add(self, writer: FactWriter, id: str, item: Any) -> None:

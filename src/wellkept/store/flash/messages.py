@@ -82,7 +82,7 @@ def _results(value: Any) -> Content:
     if not all(isinstance(one, dict) and isinstance(one.get("tool_call_id"), str) for one in found):
         return _unknown(value)
     return tuple(
-        ToolResult(one["tool_call_id"], _words(one.get("content")), bool(one.get("is_error")))
+        ToolResult(one["tool_call_id"], _words(one.get("content")), True if one.get("is_error") else None)
         for one in found
     )
 

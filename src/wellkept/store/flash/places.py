@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from wellkept.records import Scope
-from wellkept.store.flash.journal import HostDisk
 from wellkept.store.flash.messages import Backend
 from wellkept_flash.folder import Stored
 from wellkept_flash.longterm import LongTerm
@@ -47,9 +46,9 @@ def is_file_name(name: Any) -> bool:
 
 
 class Places:
-    """The device's files below ``root``. One writer at a time; each file is opened once."""
+    """The device's files below ``root`` on a ``HostDisk``. One writer at a time; each file is opened once."""
 
-    def __init__(self, disk: HostDisk, root: str, backend: Backend, clock: Callable[[], int]) -> None:
+    def __init__(self, disk: Any, root: str, backend: Backend, clock: Callable[[], int]) -> None:
         self.disk = disk
         self.root = root
         self._backend = backend
@@ -119,5 +118,3 @@ class Places:
     def changed_at(self, home: str, file: str) -> int:
         """When a session's file was last written (ms)."""
         return int(os.stat(f"{self.path(home)}/sessions/{file}").st_mtime * 1000)
-
-

@@ -128,7 +128,9 @@ class Planner:
         if is_file_name(wanted) and wanted not in taken and row["id"] == str(wanted)[:-4]:
             self._db.execute(NAME_FILE, (key, wanted))
         elif place_of("", row["id"], None).file in taken:
-            raise Conflict(f"On a device the session {row['id']!r} would share another one's file. Give it another id.")
+            raise Conflict(
+                f"On a device the session {row['id']!r} would share another one's file. Give it another id."
+            )
 
     def _events(self, changes: Iterable[Change]) -> None:
         for change in sorted(changes, key=lambda change: int(change.row["key"])):
@@ -169,7 +171,10 @@ class Planner:
     def _facts(self, changes: Iterable[Change]) -> None:
         for change in changes:
             key = change.row["key"]
-            scope_key = change.row.get("scope") or self._db.execute("SELECT scope FROM facts WHERE key = ?", (key,)).get
+            scope_key = (
+                change.row.get("scope")
+                or self._db.execute("SELECT scope FROM facts WHERE key = ?", (key,)).get
+            )
             statement = DROP_ITEM if change.kind == "del" else ITEM
             item = self._db.execute(statement, (key,)).get or fact_id(key)
             self._items.append((key, home(self._db, scope_key), item))

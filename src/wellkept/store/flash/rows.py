@@ -50,9 +50,7 @@ class Change:
 def tables_of(connection: apsw.Connection) -> dict[str, Table]:
     """The tables that are kept, by name."""
     names = [str(name) for (name,) in connection.execute(TABLES)]
-    return {
-        name: _table(connection, name) for name in names if name not in _NOT_KEPT and _INDEX not in name
-    }
+    return {name: _table(connection, name) for name in names if name not in _NOT_KEPT and _INDEX not in name}
 
 
 def _table(connection: apsw.Connection, name: str) -> Table:
@@ -155,7 +153,9 @@ def dump(connection: apsw.Connection, tables: Mapping[str, Table]) -> Iterator[C
 
 def highest(connection: apsw.Connection) -> dict[str, int]:
     """The highest number that each table with counted keys ever gave out."""
-    return {str(name): int(number) for name, number in connection.execute("SELECT name, seq FROM sqlite_sequence")}
+    return {
+        str(name): int(number) for name, number in connection.execute("SELECT name, seq FROM sqlite_sequence")
+    }
 
 
 def _encoded(value: Any) -> Any:
@@ -163,4 +163,6 @@ def _encoded(value: Any) -> Any:
 
 
 def _decoded(row: Mapping[str, Any]) -> Row:
-    return {name: bytes.fromhex(value["hex"]) if isinstance(value, dict) else value for name, value in row.items()}
+    return {
+        name: bytes.fromhex(value["hex"]) if isinstance(value, dict) else value for name, value in row.items()
+    }
