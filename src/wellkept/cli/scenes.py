@@ -9,7 +9,6 @@ from rich.text import Text
 
 from wellkept.cli import facts, forget, render, search, traces
 from wellkept.cli.output import clean
-from wellkept.cli.remembering import remembering
 from wellkept.cli.stage import BUDGET, NAMESPACE, USER, Stage, stage
 from wellkept.context import Context
 from wellkept.memory import UserMemory
