@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from wellkept.aio import AsyncMemory
+from typing import TYPE_CHECKING, Any
+
 from wellkept.context import Context
 from wellkept.errors import (
     BudgetExceeded,
@@ -29,6 +30,9 @@ from wellkept.reply import Answer
 from wellkept.session import Session
 from wellkept.store.protocol import Trace
 from wellkept.trace import Replay
+
+if TYPE_CHECKING:
+    from wellkept.aio import AsyncMemory
 
 __version__ = "0.1.0"
 
@@ -65,3 +69,12 @@ __all__ = [
     "UserMemory",
     "WellkeptError",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``AsyncMemory`` when it is asked for: asyncio takes longer to import than all the rest."""
+    if name == "AsyncMemory":
+        from wellkept.aio import AsyncMemory
+
+        return AsyncMemory
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

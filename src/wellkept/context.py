@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from wellkept.core import Core
@@ -21,6 +21,7 @@ from wellkept.policy.assemble import (
     SystemText,
     clip,
     event_tokens,
+    fence,
     system_text,
     window,
     window_candidates,
@@ -267,14 +268,13 @@ def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
 
 
 def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
-    stable = system_text(tiers.sections, room, core.tokenizer)
-    note = 0 if stable.tokens else core.tokenizer(NOTE) + MESSAGE_TOKENS
+    stable = system_text(tiers.sections, room, core.count)
+    note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
-    sections = [*tiers.sections, *_bridge(core, tiers, shown), *_recall(core, recalled, shown)]
-    system = _fitting(sections, room, room - tokens, core)
+    system = _system(core, tiers, room, room - tokens, stable, shown, recalled)
     parts = dict(system.parts)
     if tokens:
         parts["window"] = tokens
@@ -311,7 +311,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
     allowed = most
     while allowed > 0:
         try:
-            chosen = window(tiers.uncovered, tiers.total, allowed, core.tokenizer)
+            chosen = window(tiers.uncovered, tiers.total, allowed, core.count)
         except BudgetExceeded:
             return None
         shown = _repaired(core, chosen.events)
@@ -325,7 +325,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
 def _question(core: Core, tiers: _Tiers, most: int) -> _Shown:
     """The newest user message alone."""
     asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
-    chosen = window(asked, asked[0].tokens if asked else 0, most, core.tokenizer)
+    chosen = window(asked, asked[0].tokens if asked else 0, most, core.count)
     shown = _repaired(core, chosen.events)
     others = [event for event in tiers.uncovered if event not in asked]
     seen = (*window_candidates(others, frozenset(), ""), *chosen.candidates)
@@ -338,7 +338,7 @@ def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
     return [
         event
         if id(event) in stored
-        else replace(event, tokens=event_tokens(event.content, event.speaker, core.tokenizer))
+        else replace(event, tokens=event_tokens(event.content, event.speaker, core.count))
         for event in repair(events)
     ]
 
@@ -357,29 +357,54 @@ def _newest_turn(events: Sequence[Event]) -> int:
     return tokens
 
 
-def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event]) -> list[Section]:
+def _system(
+    core: Core,
+    tiers: _Tiers,
+    room: int,
+    left: int,
+    stable: SystemText,
+    shown: Sequence[Event],
+    recalled: Sequence[Recalled],
+) -> SystemText:
+    """The whole system text. Bridge and recall have one share between them."""
+    found = _recall(core, recalled, shown)
+    share = core.policy.recall_share / 2 if found else core.policy.recall_share
+    bridge = _bridge(core, tiers, shown, room, share)
+    if bridge:
+        found = [replace(section, share=share) for section in found]
+    if not bridge and not found and stable.tokens <= left:
+        return stable
+    return _fitting([*tiers.sections, *bridge, *found], room, left, core)
+
+
+def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event], room: int, share: float) -> list[Section]:
     """What has left the window and is not summarised yet, shortened on the spot."""
     seqs = {event.seq for event in shown}
     left_out = [event for event in tiers.uncovered if event.seq not in seqs][-BRIDGE_EVENTS:]
     if not left_out:
         return []
-    entries = [entry(core, event) for event in left_out]
-    limit = int(core.room(core.policy.context_budget) * core.policy.recall_share)
-    short = digest(entries, limit=limit, count=core.tokenizer)
-    if not short.text:
-        return []
     attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
-    item = Item("bridge", short.text)
+    limit = int(room * share) - core.tokenizer(fence("bridge", "", attributes)) - 1
+    # A bound method can be hashed even when its object cannot.
+    text = _digested(tuple(entry(core, event) for event in left_out), limit, core.tokenizer.__call__)
+    if not text:
+        return []
     return [
         Section(
             tier="bridge",
-            items=[item],
-            share=core.policy.recall_share,
+            items=[Item("bridge", text)],
+            share=share,
             stable=False,
             clip=True,
             attributes=attributes,
         )
     ]
+
+
+@lru_cache(maxsize=32)
+def _digested(entries: tuple[Entry, ...], limit: int, count: Callable[[str], int]) -> str:
+    """The digest, kept because the same events stand behind a window that does not move for many turns."""
+    return digest(entries, limit=limit, count=count).text if limit > 0 else ""
 
 
 def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
@@ -399,7 +424,7 @@ def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) ->
 
 def _recalled_line(core: Core, result: Result) -> str:
     day = result.ts.astimezone(core.zone).date().isoformat()
-    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.tokenizer)}"
+    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.count)}"
 
 
 def entry(core: Core, event: Event) -> Entry:
@@ -413,7 +438,7 @@ def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> S
     chosen = list(sections)
     dropped: list[Candidate] = []
     while True:
-        system = system_text(chosen, room, core.tokenizer)
+        system = system_text(chosen, room, core.count)
         if system.tokens <= left or not chosen:
             return replace(system, candidates=(*system.candidates, *dropped))
         gone = chosen.pop()
@@ -421,7 +446,7 @@ def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> S
             Candidate(
                 tier=gone.tier,
                 id=item.id,
-                tokens=core.tokenizer(item.text),
+                tokens=core.count(item.text),
                 kept=False,
                 reason="gave way to the conversation",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, lru_cache
 from zoneinfo import ZoneInfo
 
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
@@ -46,6 +46,11 @@ class Core:
     def zone(self) -> ZoneInfo:
         """The users' time zone."""
         return ZoneInfo(self.policy.time_zone)
+
+    @cached_property
+    def count(self) -> Callable[[str], int]:
+        """The tokenizer, remembering the newest texts: a context counts the same stable ones at each request."""
+        return lru_cache(maxsize=128)(self.tokenizer)
 
     def room(self, budget: int) -> int:
         """Tokens of ``budget`` that may be used: all of them by an exact count, less by an estimate."""

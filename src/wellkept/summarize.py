@@ -26,7 +26,7 @@ from wellkept.policy.compress import (
     source_line,
     topics_of,
 )
-from wellkept.policy.digest import Entry, Sentence, digest, sentences
+from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
 from wellkept.policy.keydata import KeyDatum, extract, missing
 from wellkept.policy.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
@@ -222,8 +222,7 @@ def _merged(
 ) -> tuple[Summary, list[LedgerLine]]:
     """The next version of a topic: what it was, and the new notes behind it, inside ``limit`` tokens."""
     notes = notes or _Notes([], [], "", EXTRACTIVE)
-    before = old.text if old else ""
-    previous = f"{before}\n{notes.text}".strip()
+    previous = f"{old.text if old else ''}\n{notes.text}".strip()
     made = digest(notes.entries, limit=limit, count=core.tokenizer, previous=previous)
     summary = Summary(
         session_id=work.ref.id,
@@ -236,20 +235,23 @@ def _merged(
         by=notes.by,
         at=core.clock(),
     )
-    return summary, _ledger([*notes.lost, *made.dropped], [*notes.source, Entry(work.covered, "", before)])
+    sources = [*notes.source, *quotable(previous, work.covered)]
+    return summary, _ledger([*notes.lost, *made.bared, *made.dropped], sources)
 
 
-def _ledger(dropped: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
-    """A line for each datum that had no room, with the sentence that it stood in."""
+def _ledger(lost: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
+    """A line for each datum, with the sentence that it stood in; what stands in none was lost before, and noted then."""
     places: dict[tuple[str, str], tuple[int, str]] = {}
-    for source in sources if dropped else ():
+    for source in sources if lost else ():
         for sentence in sentences(source.text):
             for key in sentence.data:
                 places.setdefault((key.kind, key.value), (source.seq, _quoted(source, sentence)))
     lines = {}
-    for datum in dropped:
-        seq, text = places.get((datum.kind, datum.value), (sources[-1].seq, datum.text))
-        lines[datum.kind, datum.value] = LedgerLine(seq=seq, kind=datum.kind, value=datum.value, text=text)
+    for datum in lost:
+        if place := places.get((datum.kind, datum.value)):
+            lines[datum.kind, datum.value] = LedgerLine(
+                seq=place[0], kind=datum.kind, value=datum.value, text=place[1]
+            )
     return list(lines.values())
 
 

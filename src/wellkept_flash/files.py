@@ -1,14 +1,23 @@
 """The one way to touch a file: appends that are durable on return, replacements that are all or nothing.
 
+A replacement is written to a draft beside the file, sealed with a checksum, copied over the file and
+deleted. What is found after a cut is an unsealed draft, which is deleted, or a sealed one, which is copied
+again. There is no renaming: on FAT a cut inside a rename leaves two names for the same clusters, or one for
+clusters that are free.
+
 Every step goes through a method of ``Disk``, so tests cut the power between any two of them.
 """
 
 import os
+import struct
+from binascii import crc32
 
 from wellkept_flash.errors import StorageFull
 
 _NO_SPACE = 28
 CHUNK = 512
+_DRAFT = ".new"
+_SEAL_SIZE = 12
 
 
 class Disk:
@@ -58,36 +67,50 @@ class Disk:
             self._sync_folder(path)
 
     def create(self, path):
-        """A Writer of a new file; what it is given is down on the medium once it is closed."""
-        return Writer(self, path, "wb", self.sync)
+        """A Draft of what shall take the place of ``path``."""
+        return Draft(self, path)
 
     def write(self, path, *pieces):
-        """Put a file of ``pieces`` (bytes) in the place of ``path``, all or nothing once ``settle`` was
-        called."""
-        if self.size(path) < 0:
-            self.append(path, b"")  # so that a missing file always means a complete new one beside it
-        writer = self.create(path + ".tmp")
+        """Put ``pieces`` (bytes) in the place of the file ``path``; ``settle`` makes good a cut."""
+        draft = self.create(path)
         for piece in pieces:
-            writer.write(piece)
-        writer.close()
-        self.replace(path, path + ".tmp")
-
-    def replace(self, path, new):
-        """Put the complete file ``new`` in the place of ``path``.
-
-        After a cut there is the old one, or the new one, or (on FAT) only ``new``.
-        """
-        try:
-            self._rename(new, path)
-        except OSError:  # FAT does not rename over a file
-            self.remove(path)
-            self._rename(new, path)
-        self._sync_folder(path)
+            draft.write(piece)
+        draft.replace()
 
     def settle(self, path):
-        """Finish a ``write`` that was cut between the two steps that FAT needs for a replacement."""
-        if self.size(path) < 0 <= self.size(path + ".tmp"):
-            self.replace(path, path + ".tmp")
+        """After a cut: finish a replacement whose draft is sealed, forget one whose draft is not."""
+        draft = draft_of(path)
+        size = self.size(draft)
+        if size < 0:
+            return
+        length = size - _SEAL_SIZE
+        crc = self.checksum(draft, 0, length) if length >= 0 else -1
+        sealed = crc >= 0 and self.read(draft, length, _SEAL_SIZE) == _seal(length, crc)
+        # Where it was copied already, somebody may have appended since.
+        if sealed and not (self.size(path) >= length and self.checksum(path, 0, length) == crc):
+            self.put(path, length)
+        self.remove(draft)
+
+    def put(self, path, length):
+        """Copy the ``length`` bytes of the sealed draft over the file ``path`` and delete the draft."""
+        writer = Writer(self, path, "wb", self.sync)
+        for at in range(0, length, CHUNK):
+            writer.write(self.read(draft_of(path), at, min(CHUNK, length - at)))
+        writer.close()
+        self.remove(draft_of(path))
+
+    def checksum(self, path, offset, length):
+        """The CRC-32 of ``length`` bytes of the file, -1 when there are not so many."""
+        crc = 0
+        with self.open(path) as file:
+            file.seek(offset)
+            while length:
+                data = file.read(min(CHUNK, length))
+                if not data:
+                    return -1
+                crc = crc32(data, crc)
+                length -= len(data)
+        return crc
 
     def remove(self, path):
         """Delete the file if it is there."""
@@ -116,9 +139,6 @@ class Disk:
         if hasattr(os, "fsync"):
             os.fsync(file.fileno())
 
-    def _rename(self, old, new):
-        os.rename(old, new)
-
     def _sync_folder(self, path):
         """Make the name of a new file durable, where the system needs that (POSIX)."""
         if not self.sync or not hasattr(os, "fsync") or os.name != "posix":
@@ -128,6 +148,15 @@ class Disk:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def draft_of(path):
+    """The path of the draft of ``path``."""
+    return path + _DRAFT
+
+
+def _seal(length, crc):
+    return b"WKSL" + struct.pack("<II", length, crc & 0xFFFFFFFF)
 
 
 class Writer:
@@ -161,3 +190,23 @@ class Writer:
             raise StorageFull(
                 "no room on the flash: delete a session or free some files, try again"
             ) from error
+
+
+class Draft(Writer):
+    """What shall take the place of the file ``path``: write it, then ``replace``."""
+
+    def __init__(self, disk, path):
+        super().__init__(disk, draft_of(path), "wb", disk.sync)
+        self._path = path
+        self._length = self._crc = 0
+
+    def write(self, data):
+        super().write(data)
+        self._length += len(data)
+        self._crc = crc32(data, self._crc)
+
+    def replace(self):
+        """Seal the draft, from which moment on it counts, and put it in its place."""
+        super().write(_seal(self._length, self._crc))
+        self.close()
+        self._disk.put(self._path, self._length)

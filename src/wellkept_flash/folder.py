@@ -28,7 +28,8 @@ class Stored(Session):
         self.path = folder + "/" + name
         self.sidecar, self.damaged = self.path + ".sum", self.path + ".damaged"
         self.index, self.blocked = self.path + ".idx", self.path + ".blocked"
-        self._new = self.path + ".new"
+        for path in (self.path, self.sidecar, self.index):
+            disk.settle(path)
         if not known:
             self.id, self.name = name[:-4], b""
 

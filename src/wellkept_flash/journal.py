@@ -10,7 +10,7 @@ import struct
 from binascii import crc32
 
 from wellkept_flash import shape, text
-from wellkept_flash.files import CHUNK
+from wellkept_flash.files import CHUNK, draft_of
 
 GOOD, HEALED, DAMAGED = "good", "healed", "damaged"
 _MAGIC = b"WKSM\x01\x00"
@@ -83,8 +83,8 @@ class Journal:
         self.sidecar = path + ".sum"
         self.damaged = path + ".damaged"
         self.name = text.clean(name)
-        self._new = path + ".new"
-        self._settled = False
+        disk.settle(path)
+        disk.settle(self.sidecar)
         self._known = None  # sizes of the files after the last append, while nobody else writes
 
     def append(self, records):
@@ -113,7 +113,6 @@ class Journal:
         moved."""
         if self._known == self._sizes():
             return False
-        self._settle()
         if self._in_step():
             return False
         self.repair()
@@ -121,14 +120,14 @@ class Journal:
 
     def read(self, offset, size):
         """``size`` bytes of the data from ``offset`` on."""
-        return self.disk.read(self._source(), offset, size)
+        return self.disk.read(self.path, offset, size)
 
     def scan(self, offset=0):
         """Yield every Line from ``offset`` on, damaged stretches included, in order and without gaps."""
         if self.size() <= offset:
             return
         claims = self._claims()
-        with self.disk.open(self._source()) as file:
+        with self.disk.open(self.path) as file:
             reader = Reader(file)
             while True:
                 raw = reader.line(offset)
@@ -150,7 +149,7 @@ class Journal:
 
     def size(self):
         """Bytes of the data file, -1 when there is none."""
-        return self.disk.size(self._source())
+        return self.disk.size(self.path)
 
     def repair(self):
         """Set damaged stretches aside and rebuild what can be derived.
@@ -158,7 +157,6 @@ class Journal:
         Returns:
             How many lines were kept, healed and set aside, as a dict.
         """
-        self._settle()
         counts = {GOOD: 0, HEALED: 0, DAMAGED: 0}
         for line in self.scan():
             counts[line.state] += 1
@@ -171,7 +169,6 @@ class Journal:
 
     def rewrite(self, records):
         """Put ``records`` in the place of all lines, all or nothing: tuples (type, format, Line or bytes)."""
-        self._settle()
         self._switch(records, True)
 
     def remove(self):
@@ -181,23 +178,7 @@ class Journal:
 
     def files(self):
         """Every path that may belong to this journal, the data file last: a cut removal can be repeated."""
-        return [self._new, self.sidecar + ".tmp", self.sidecar, self.damaged, self.path]
-
-    def _source(self):
-        """The file to read: while a switch is under way on FAT there may be only the new one."""
-        if self.disk.size(self.path) <= 0 and self.disk.size(self._new) > 0:
-            return self._new
-        return self.path
-
-    def _settle(self):
-        """Finish or undo a switch that was cut."""
-        if self._settled:
-            return
-        if self._source() == self._new:
-            self.disk.replace(self.path, self._new)
-        self.disk.remove(self._new)
-        self.disk.remove(self.sidecar + ".tmp")
-        self._settled = True
+        return [draft_of(self.path), draft_of(self.sidecar), self.sidecar, self.damaged, self.path]
 
     def _sizes(self):
         return [self.disk.size(path) for path in (self.path, self.sidecar)]
@@ -268,7 +249,7 @@ class Journal:
         """The Line at the beginning of ``raw`` that lost its newline, None when that is not what happened."""
         if raw.value_end < 0 or raw.whole:
             return None
-        after = self.disk.read(self._source(), raw.offset + raw.value_end, 3)
+        after = self.disk.read(self.path, raw.offset + raw.value_end, 3)
         junk = 0 if not after or after[:2] in (b"[{", b'{"') else 1
         length = raw.value_end + 1
         crc = crc32(b"\n", raw.value_crc)
@@ -287,21 +268,13 @@ class Journal:
         for number in range(claims.count):
             entry = claims.entry(number)
             offset, length, crc = struct.unpack("<III", entry[:12])
-            if raw.offset < offset < end and _check(entry) and self._crc(offset, length) == crc:
+            if (
+                raw.offset < offset < end
+                and _check(entry)
+                and self.disk.checksum(self.path, offset, length) == crc
+            ):
                 return offset
         return end
-
-    def _crc(self, offset, length):
-        crc = 0
-        with self.disk.open(self._source()) as file:
-            file.seek(offset)
-            while length:
-                data = file.read(min(CHUNK, length))
-                if not data:
-                    return -1
-                crc = crc32(data, crc)
-                length -= len(data)
-        return crc
 
     def _set_aside(self, line):
         self.disk.append(self.damaged, b"# offset %d, %d bytes\n" % (line.offset, line.length))
@@ -311,30 +284,25 @@ class Journal:
         self.disk.append(self.damaged, b"\n")
 
     def _switch(self, records, data_changes):
-        """Write new files beside the old ones and put them in their place. Once the data is, it counts."""
-        data = self.disk.create(self._new) if data_changes else None
+        """Draft the files anew and replace them, the data first: once its draft is sealed, it counts."""
+        data = self.disk.create(self.path) if data_changes else None
         derived = self._derived()
         offset = 0
         for kind, style, source in records:
             length, crc = self._copy(source, data)
-            for writer, pack in derived:
-                writer.write(pack(offset, length, crc, kind, style))
+            for draft, pack in derived:
+                draft.write(pack(offset, length, crc, kind, style))
             offset += length
-        for writer, _ in derived:
-            writer.close()
         if data:
-            data.close()
-            self.disk.replace(self.path, self._new)
-        self._replace_derived()
+            data.replace()
+        for draft, _ in derived:
+            draft.replace()
 
     def _derived(self):
-        """(writer, packing function) of each file that is derived from the lines."""
-        writer = self.disk.create(self.sidecar + ".tmp")
-        writer.write(self._header())
-        return [(writer, _pack)]
-
-    def _replace_derived(self):
-        self.disk.replace(self.sidecar, self.sidecar + ".tmp")
+        """(Draft, packing function) of each file that is derived from the lines."""
+        draft = self.disk.create(self.sidecar)
+        draft.write(self._header())
+        return [(draft, _pack)]
 
     def _copy(self, source, data):
         """Copy a Line or bytes to the writer ``data``, if any; returns length and checksum with the
@@ -350,7 +318,7 @@ class Journal:
         if data:
             for at in range(source.offset, source.offset + source.length, CHUNK):
                 size = min(CHUNK, source.offset + source.length - at)
-                data.write(self.disk.read(self._source(), at, size))
+                data.write(self.disk.read(self.path, at, size))
         return source.length, source.crc
 
 

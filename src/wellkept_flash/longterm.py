@@ -266,7 +266,7 @@ class LongTerm:
             try:
                 index = json.loads(self.disk.read(path).decode())
                 counted = index["last_compact_digest_size"]
-            except (ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError):
                 return -1
             if isinstance(counted, int):
                 return counted

@@ -9,6 +9,7 @@ import struct
 
 from wellkept_flash import journal, text
 from wellkept_flash.errors import InvalidInput, NotFound
+from wellkept_flash.files import draft_of
 from wellkept_flash.shape import ANTHROPIC, FINAL, OPENAI, RESPONSES, RESULT, TOOL, UNKNOWN, USER
 
 FORMATS = {"openai_compatible": OPENAI, "anthropic_compatible": ANTHROPIC, "openai_responses": RESPONSES}
@@ -66,6 +67,7 @@ class Session(journal.Journal):
         self.format = FORMATS.get(backend, UNKNOWN)
         self.index = self.path + ".idx"
         self.blocked = self.path + ".blocked"
+        disk.settle(self.index)
         self._max_chars = max_chars or text.MAX_CUT
         self._max_texts = max_texts
 
@@ -214,7 +216,7 @@ class Session(journal.Journal):
         return ""
 
     def files(self):
-        files = [self.blocked, self.index + ".tmp", self.index]
+        files = [self.blocked, draft_of(self.index), self.index]
         files.extend(super().files())
         return files
 
@@ -266,11 +268,11 @@ class Session(journal.Journal):
         if not USER <= kind <= RESULT or style > RESPONSES or length < 2 or offset + length > self.size():
             return None
         if self._claims_place(claims, struct.pack("<II", offset, length)):
-            crc = self._crc(offset, length)
+            crc = self.disk.checksum(self.path, offset, length)
             if self._vouch(claims, length, crc) != (kind, style):
                 return None
             return journal.Line(offset, length, crc, (kind, style))
-        with self.disk.open(self._source()) as file:
+        with self.disk.open(self.path) as file:
             raw = journal.Reader(file).line(offset)
         if not raw.whole or raw.length != length or raw.shape.type not in (kind, 0):
             return None
@@ -328,15 +330,11 @@ class Session(journal.Journal):
         self.disk.append(self.index, b"".join([_pack(*claim) for claim in claims]), False)
 
     def _derived(self):
-        writer = self.disk.create(self.index + ".tmp")
-        writer.write(_HEADER)
+        draft = self.disk.create(self.index)
+        draft.write(_HEADER)
         derived = super()._derived()
-        derived.append((writer, _pack))
+        derived.append((draft, _pack))
         return derived
-
-    def _replace_derived(self):
-        self.disk.replace(self.index, self.index + ".tmp")
-        super()._replace_derived()
 
 
 def _pack(offset, length, crc, kind, style):

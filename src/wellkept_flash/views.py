@@ -45,7 +45,7 @@ def index_labels(disk, path):
     try:
         index = json.loads(text.decode(disk.read(path)))
         return [summary["label"] for summary in index["summaries"]]
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 

@@ -238,6 +238,14 @@ def test_a_full_disk_is_a_typed_error_and_loses_nothing(tmp_path: Path) -> None:
     assert [m["content"] for m in session.load().messages] == ["kept", "goes on"]
 
 
+def test_a_file_is_replaced_by_a_beginning_of_itself(disk: Disk, tmp_path: Path) -> None:
+    path = str(tmp_path / "f")
+    for content in (b"Calm. Kind.", b"Calm.", b"", b"x" * 2000):
+        disk.write(path, content)
+        assert disk.read(path) == content
+    assert [one.name for one in tmp_path.iterdir()] == ["f"]
+
+
 # ── compaction ──
 
 

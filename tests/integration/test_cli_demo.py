@@ -8,18 +8,26 @@ import pytest
 from click.testing import CliRunner
 
 from wellkept import Memory
-from wellkept.cli import cli, demo
+from wellkept.cli import cli, scenes
 
 
 def test_the_demo_shows_what_a_model_is_given_and_ends_well() -> None:
     result = CliRunner(env={"COLUMNS": "120"}).invoke(cli, ["demo"])
     assert result.exit_code == 0, result.output
-    for text in ("Turn 3", "inside the budget of 600", "Turn 63", "✓ 6月28日, said in turn 3", "window ·"):
+    for text in (
+        "Turn 3",
+        "inside the budget of 600",
+        "Turn 63",
+        "✓ 6月28日, said in turn 3",
+        "window ·",
+        "byte for byte",
+        "Missing:",
+    ):
         assert text in result.stdout
 
 
 def test_a_broken_promise_ends_the_demo_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "DATE", "6月29日")
+    monkeypatch.setattr(scenes, "DATE", "6月29日")
     result = CliRunner(env={"COLUMNS": "120"}).invoke(cli, ["demo"])
     assert result.exit_code == 1
     assert "does not" in result.stderr

@@ -12,6 +12,8 @@ import pytest
 
 from wellkept import Memory, Policy
 from wellkept.errors import InvalidInput, NotFound, SchemaTooNew, StoreCorrupt, StoreError
+from wellkept.policy.claims import Claim
+from wellkept.records import Scope
 from wellkept.session import Session
 from wellkept.store.sqlite import schema
 from wellkept.store.sqlite.maintenance import doctor
@@ -34,8 +36,14 @@ def fill(path: Path, *, users: int = 3, turns: int = 40) -> dict[str, list[str]]
                     [{"role": "user", "content": f"{turn} {text}"}, {"role": "assistant", "content": text}]
                 )
             said[session.id] = read(session)
+            remember(memory, Scope("n", f"u{number}"), f"Allergic to peanuts and 恐龙 {number}")
         memory.run_jobs()
     return said
+
+
+def remember(memory: Memory, scope: Scope, text: str) -> None:
+    store = memory._core.store
+    store.write(lambda tables: tables.facts.begin(scope, "app", at=1).add(Claim(text=text)))
 
 
 def read(session: Session) -> list[str]:
@@ -175,6 +183,8 @@ def test_a_sound_store_has_no_findings_and_repair_changes_nothing(tmp_path: Path
         ("index", ["INSERT INTO event_terms (rowid, terms) VALUES (999999999, '1xghost 1xwords')"]),
         ("index", ["INSERT INTO event_terms (rowid, terms) VALUES (1 << 24 | 3, '1xextra')"]),
         ("index", ["UPDATE events SET content = 'other words' WHERE key = (1 << 24 | 5)"]),
+        ("index", ["INSERT INTO fact_terms (fact_terms) VALUES ('delete-all')"]),
+        ("index", ["INSERT INTO summary_terms (summary_terms) VALUES ('delete-all')"]),
         ("references", ["DELETE FROM sessions WHERE key = 2"]),
         ("references", ["DELETE FROM scopes WHERE key = 3"]),
     ],

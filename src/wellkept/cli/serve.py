@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +17,10 @@ from wellkept.cli.importer import Importer
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import MissingExtra
 from wellkept.memory import Memory
-from wellkept.models import load
+from wellkept.models import Model, load
+
+if TYPE_CHECKING:
+    from wellkept.server import Settings
 
 SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 
@@ -25,9 +31,32 @@ SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 @click.option("--port", default=8765, show_default=True, help="The port; 0 for any free one.")
 @click.option("--model", metavar="PROVIDER:MODEL", help="Writes summaries and facts, e.g. ollama:qwen3.")
 @click.option("--worker/--no-worker", default=True, show_default=True, help="Do background work in here too.")
+@click.option(
+    "--openai-upstream",
+    metavar="URL",
+    envvar="WELLKEPT_OPENAI_UPSTREAM",
+    show_envvar=True,
+    help="Where the gateway sends OpenAI's requests; api.openai.com if not given.",
+)
+@click.option(
+    "--anthropic-upstream",
+    metavar="URL",
+    envvar="WELLKEPT_ANTHROPIC_UPSTREAM",
+    show_envvar=True,
+    help="Where the gateway sends Anthropic's requests; api.anthropic.com if not given.",
+)
+@click.option("--fake-upstream", is_flag=True, help="Let a bundled stand-in for a model answer the gateway.")
 @click.option("--sample", is_flag=True, help="Load the bundled conversation first.")
 def serve_command(
-    target: Target, host: str, port: int, model: str | None, worker: bool, sample: bool
+    target: Target,
+    host: str,
+    port: int,
+    model: str | None,
+    worker: bool,
+    openai_upstream: str | None,
+    anthropic_upstream: str | None,
+    fake_upstream: bool,
+    sample: bool,
 ) -> None:
     """Serve a store over HTTP, with the gateway, MCP and the panel.
 
@@ -35,21 +64,38 @@ def serve_command(
     and user is about those given here.
     """
     try:
-        from wellkept.server import Settings, create_app
-        from wellkept.server.run import check, serve
+        from wellkept.server import Settings
+        from wellkept.server.fake import FakeUpstream
     except ImportError as error:
         raise MissingExtra("server", "The service") from error
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    location = target.location()
+    for name in ("uvicorn", "httpx2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    settings = Settings(
+        host=host,
+        port=port,
+        namespace=target.namespace,
+        user=target.user,
+        openai_upstream=openai_upstream or Settings.openai_upstream,
+        anthropic_upstream=anthropic_upstream or Settings.anthropic_upstream,
+    )
     if sample:
-        _load_sample(location)
-    settings = Settings(host=host, port=port, namespace=target.namespace, user=target.user)
-    memory = AsyncMemory(location, model=load(model) if model else None, worker=worker)
-    with Memory(location, worker=False) as looked_at:
-        check(looked_at, settings)
-        open_door = not looked_at.keys.any()
-    serve(create_app(memory, settings), on_ready=lambda url: _greet(url, open_door, target, sample))
+        _load_sample(target.location())
+    with ExitStack() as stack:
+        if fake_upstream:
+            url = stack.enter_context(FakeUpstream()).url + "/v1"
+            settings = replace(settings, openai_upstream=url, anthropic_upstream=url)
+        _serve(target, settings, load(model) if model else None, worker)
+
+
+def _serve(target: Target, settings: Settings, model: Model | None, worker: bool) -> None:
+    from wellkept.server import create_app, run
+
+    with Memory(target.location(), worker=False) as memory:
+        run.check(memory, settings)
+        has_keys = memory.keys.any()
+    app = create_app(AsyncMemory(target.location(), model=model, worker=worker), settings)
+    run.serve(app, on_ready=lambda url: _greet(url, has_keys))
 
 
 def _load_sample(location: str) -> None:
@@ -60,7 +106,7 @@ def _load_sample(location: str) -> None:
         importer.run(formats.read(Path(samples.path())))
 
 
-def _greet(url: str, open_door: bool, target: Target, sample: bool) -> None:
+def _greet(url: str, has_keys: bool) -> None:
     click.echo(f"wellkept listens on {url}")
-    if open_door:
+    if not has_keys:
         click.echo("There are no keys: only this machine can reach it. `wellkept keys create` makes one.")

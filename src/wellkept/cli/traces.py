@@ -137,10 +137,12 @@ def _change(text: str) -> tuple[str, float]:
         raise click.UsageError(f"--set {text!r}: {value!r} is no number.") from error
 
 
-def replayed(made: Replay) -> RenderableType:
-    """What came out differently: tokens by tier, then the lines."""
+def replayed(made: Replay, lines: int | None = None) -> RenderableType:
+    """What came out differently: tokens by tier, then the lines, or the first ``lines`` of them."""
     tiers = [f"{tier} {before:,} → {after:,}" for tier, (before, after) in made.tokens.items()]
     if not made.difference:
         return Group(Text(" · ".join(tiers)), Text("The same, byte for byte.", style="bold green"))
-    lines = [Text(clean(line), style=_STYLES.get(line[:1], "")) for line in made.difference.splitlines()]
-    return Group(Text(" · ".join(tiers)), *lines)
+    changed = made.difference.splitlines()
+    shown = [Text(clean(line), style=_STYLES.get(line[:1], "")) for line in changed[:lines]]
+    more = [render.hint(f"… {len(changed) - len(shown)} lines more")] if len(changed) > len(shown) else []
+    return Group(Text(" · ".join(tiers)), *shown, *more)

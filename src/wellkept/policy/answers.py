@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import USER, Claim
 from wellkept.records import Record
 
@@ -71,17 +72,19 @@ class Unreadable(ValueError):
     """The answer holds no JSON of the kind that was asked for; the text says what is wrong with it."""
 
 
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
-_TRAILING = re.compile(r",(?=\s*[}\]])")
+_THINKING = lazy.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_BAD_ESCAPE = lazy.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
+_TRAILING = lazy.compile(r",(?=\s*[}\]])")
 
 
 def read(text: str) -> Answer:
     """The answer in ``text``. Raises Unreadable."""
-    for value in _values(_THINKING.sub("", text)):
+    values = list(_values(_THINKING.sub("", text)))
+    for value in values:
         if isinstance(value, Mapping) and isinstance(value.get("memories"), list):
             return _answer(value.get("intent"), value["memories"])
-        if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+    for value in values:
+        if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
             return _answer("none", value)
     raise Unreadable('no JSON object with a list "memories" was found')
 

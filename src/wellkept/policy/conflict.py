@@ -11,31 +11,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
-_CLAUSES = re.compile(
+_CLAUSES = lazy.compile(
     r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while)\b(?= (?:i|my|we|our|he|she|they)\b)|但是?|不过|而是",
     re.IGNORECASE,
 )
-_CORRECTION = re.compile(
+_CORRECTION = lazy.compile(
     r"\b(actually|now|nowadays|instead|rather|no longer|not any ?more|correction|wrong|mistaken|meant?|changed?|switch(ed)?|"
     r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
     re.IGNORECASE,
 )
 # A subject has one of these at a time. Each is known by the words that its statement begins with, the subject left out.
 _SINGLE = {
-    "home": re.compile(
+    "home": lazy.compile(
         r"(?:live|living|reside|moved?|relocated) (?:in|to|at|near|back)\b|住|搬|家住|家在|定居|现住|现居"
     ),
-    "name": re.compile(r"(?:name|named|called)\b|first name|叫|名叫|名字|姓名"),
-    "work": re.compile(r"(?:job|profession|occupation|employer)\b|(?:职业|工作)[是为]"),
-    "birthday": re.compile(r"(?:birthday|born)\b|生日|出生"),
+    "name": lazy.compile(r"(?:name|named|called)\b|first name|叫|名叫|名字|姓名"),
+    "work": lazy.compile(r"(?:job|profession|occupation|employer)\b|(?:职业|工作)[是为]"),
+    "birthday": lazy.compile(r"(?:birthday|born)\b|生日|出生"),
 }
-_FAVOURITE = re.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
+_FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
 
+from wellkept.policy import lazy
 from wellkept.policy.datewords import Word, words
 from wellkept.policy.moments import Prefer, absolute, at_clock, local_time, resolve, zone_of
 from wellkept.records import Record
@@ -53,7 +54,7 @@ class Span(Record):
 
 # ── words to phrases ─────────────────────────────────────────────────────────────────────────────────
 
-_GAP = re.compile(r"(?:\s*(?:的|t|at|on|in the|,|，|\(|（|\)|）)?\s*){1,2}", re.IGNORECASE)
+_GAP = lazy.compile(r"(?:\s*(?:的|t|at|on|in the|,|，|\(|（|\)|）)?\s*){1,2}", re.IGNORECASE)
 
 
 def phrases(text: str) -> Iterator[Phrase]:
@@ -103,12 +104,12 @@ def half_of_day(clock: str, part: str) -> str:
 
 # ── what callers ask ─────────────────────────────────────────────────────────────────────────────────
 
-_TO = re.compile(r"\s*(?:到|至|~|～|-|–|—|to|until|till|through|and)\s*", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\s*$", re.IGNORECASE)
+_TO = lazy.compile(r"\s*(?:到|至|~|～|-|–|—|to|until|till|through|and)\s*", re.IGNORECASE)
+_BETWEEN = lazy.compile(r"\bbetween\s*$", re.IGNORECASE)
 # What makes a range open: in front of the date (English, 自从), or behind it (Chinese).
-_SINCE = re.compile(r"\bsince\s*$|自从?$|从$", re.IGNORECASE), re.compile(r"\s*(?:以来|以來|开始|開始|起)")
-_BEFORE = re.compile(r"\bbefore\s*$", re.IGNORECASE), re.compile(r"\s*(?:之前|以前)")
-_AFTER = re.compile(r"\bafter\s*$", re.IGNORECASE), re.compile(r"\s*(?:之后|以后|之後|以後)")
+_SINCE = lazy.compile(r"\bsince\s*$|自从?$|从$", re.IGNORECASE), lazy.compile(r"\s*(?:以来|以來|开始|開始|起)")
+_BEFORE = lazy.compile(r"\bbefore\s*$", re.IGNORECASE), lazy.compile(r"\s*(?:之前|以前)")
+_AFTER = lazy.compile(r"\bafter\s*$", re.IGNORECASE), lazy.compile(r"\s*(?:之后|以后|之後|以後)")
 
 
 def find(text: str, reference: datetime, zone: str, *, prefer: Prefer = "past") -> tuple[Span, ...]:
@@ -176,7 +177,7 @@ def _opened(text: str, span: Span) -> Span:
     return Span(span.start, span.end, "range", since, until, "range", span.value)
 
 
-_FULL_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_FULL_DATE = lazy.compile(r"\d{4}-\d\d-\d\d")
 
 
 def parse(text: str, zone: str) -> datetime | None:

@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from wellkept.policy import lazy
 from wellkept.policy.dates import absolute, parse
 from wellkept.policy.keydata import HARD, KeyDatum, extract
 from wellkept.records import Record
@@ -50,11 +51,15 @@ class Sentence(Record):
 
 @dataclass(frozen=True, slots=True)
 class Digest(Record):
-    """A digest: its ``text``, the seqs of the entries it speaks of, and the key data that had no room."""
+    """A digest: its ``text``, the seqs of the entries it speaks of, and the key data that had no room.
+
+    ``bared``: key data that the text still says, but no longer the sentences that they stood in.
+    """
 
     text: str
     kept: tuple[int, ...]
     dropped: tuple[KeyDatum, ...]
+    bared: tuple[KeyDatum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +97,23 @@ def digest(
         for key, datum in _keys(piece).items()
         if key not in there
     }
-    return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()))
+    return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()), _bared(pieces, fitted))
+
+
+def _bared(before: Iterable[_Piece], after: Iterable[_Piece]) -> tuple[KeyDatum, ...]:
+    return tuple(
+        replace(datum, said=new.date)
+        for old, new in zip(before, after, strict=True)
+        if new.form == "values" != old.form
+        for datum in new.data
+    )
 
 
 def _spoken_of(pieces: Iterable[_Piece]) -> tuple[int, ...]:
     return tuple(sorted({piece.line for piece in pieces if piece.line > 0 and piece.text}))
 
 
-_ABSOLUTE = re.compile(r"\d{4}|--\d\d")
+_ABSOLUTE = lazy.compile(r"\d{4}|--\d\d")
 
 
 def _relative(datum: KeyDatum) -> bool:
@@ -113,13 +127,13 @@ def _keys(piece: _Piece) -> dict[Key, KeyDatum]:
 
 # ── sentences ────────────────────────────────────────────────────────────────────────────────────────
 
-_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_END = re.compile(
+_BLOCK = lazy.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_END = lazy.compile(
     r"[。！？…]+[”」』）)\"']*|[!?]+[\"')”]*(?=\s|$|[\u4e00-\u9fff])|[；;](?=\s|$|[\u4e00-\u9fff])|\n+"
     r"|(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\be\.g)(?<!\bi\.e)(?<!\b[A-Z])(?<!\n\d)(?<!\n\d\d)"
     r"\.[\"')”]*(?=\s+[^a-z\s]|\s*$)"
 )
-_PREFERENCE = re.compile(
+_PREFERENCE = lazy.compile(
     r"喜欢|喜歡|讨厌|討厭|偏好|最爱|最愛|爱吃|爱喝|愛吃|愛喝|不爱|不愛|热爱|宁愿|宁可|更想|习惯"
     r"|習慣|着迷|害怕|受不了"
     r"|\b(?:loves?|hates?|prefers?|preferred|favou?rites?|enjoys?|dislikes?|fond of"
@@ -191,8 +205,8 @@ def _piece(entry: Entry, sentence: Sentence) -> _Piece:
     return _Piece(entry.seq, entry.date, entry.speaker, sentence, "full", sentence.text, sentence.data)
 
 
-_HEADER = re.compile(r"\[([^\[\]]+)\]")
-_SPOKEN = re.compile(r"([^:：\n]{1,60}): (.+)")
+_HEADER = lazy.compile(r"\[([^\[\]]+)\]")
+_SPOKEN = lazy.compile(r"([^:：\n]{1,60}): (.+)")
 _VALUES = "· "
 
 
@@ -211,6 +225,16 @@ def _parsed(text: str) -> Iterator[_Piece]:
             speaker, words = (spoken[1], spoken[2]) if spoken else ("", line.strip())
             for part in sentences(words):
                 yield _Piece(number, date, speaker, part, "full", part.text, part.data)
+
+
+def quotable(text: str, seq: int) -> Iterator[Entry]:
+    """The lines of an older digest that say where their key data stood, each with its day and the given ``seq``."""
+    date = ""
+    for line in text.split("\n"):
+        if header := _HEADER.fullmatch(line.strip()):
+            date = header[1]
+        elif not line.startswith(_VALUES):
+            yield Entry(seq, "", line, date)
 
 
 def _unrepeated(pieces: list[_Piece]) -> list[_Piece]:
@@ -290,7 +314,7 @@ def _reduced(piece: _Piece, form: Form, only_here: set[Key], limit: int) -> _Pie
     return _Piece(piece.line, piece.date, piece.speaker, sentence, form, text, data)
 
 
-_CLAUSE_BREAK = re.compile(r"[，；]|[,;](?=\s)")
+_CLAUSE_BREAK = lazy.compile(r"[，；]|[,;](?=\s)")
 
 
 @lru_cache(maxsize=1_024)

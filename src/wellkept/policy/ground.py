@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wellkept.errors import InvalidInput
-from wellkept.policy import dates, numbers
+from wellkept.policy import dates, lazy, numbers
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
 from wellkept.policy.intent import sentences, states
@@ -25,7 +25,7 @@ from wellkept.records import Record
 from wellkept_flash import rules, words
 
 # What a person writes around other people's words.
-_FOREIGN = re.compile(
+_FOREIGN = lazy.compile(
     r"```.*?(?:```|\Z)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
     r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
     re.DOTALL | re.MULTILINE,
@@ -70,9 +70,9 @@ def _values(claim: Claim, said: Said) -> str | None:
     for day, written in _days(claim.text, said).items():
         if day not in known_days:
             return f"the date {written!r} is not what the quote says"
-    known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote, said))}
+    known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote))}
     bare = {value for value, _ in known}
-    for item in numbers.find(_blank(claim.text, said)):
+    for item in numbers.find(_blank(claim.text)):
         same = (
             (item.value, item.unit) in known
             or (item.value in bare and not item.unit)
@@ -97,7 +97,8 @@ def _dated(text: str) -> Iterator[dates.Phrase]:
             yield phrase
 
 
-def _blank(text: str, said: Said) -> str:
+def _blank(text: str) -> str:
+    """``text`` without its dates and times."""
     for phrase in reversed(list(dates.phrases(text))):
         text = f"{text[: phrase.start]} , {text[phrase.end :]}"
     return text
@@ -106,22 +107,27 @@ def _blank(text: str, said: Said) -> str:
 def _words(claim: Claim, said: Said, stated: Sequence[str]) -> str | None:
     """Words of the claim that the stated sentences do not hold, and turns of meaning that differ."""
     speaker = set(_stems(said.speaker))
-    wanted = [stem for stem in _content(_blank(claim.text, said)) if stem not in speaker]
+    wanted = [stem for stem in _content(_blank(claim.text)) if stem not in speaker]
     if not wanted and not rules.numbers(claim.text):
         return "it says nothing"
-    reasons = [_reason(claim, wanted, sentence, said) for sentence in stated]
+    reasons = [_reason(claim, wanted, sentence) for sentence in stated]
     joined = " , ".join(stated)
     return (
-        None if None in reasons else (_reason(claim, wanted, joined, said) if len(stated) > 1 else reasons[0])
+        None if None in reasons else (_reason(claim, wanted, joined) if len(stated) > 1 else reasons[0])
     )
 
 
-def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> str | None:
+def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
     spoken = set(_stems(sentence))
     missing = [stem for stem in wanted if not _is_said(stem, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
-    parts = _supporting(wanted, clauses(_blank(sentence, said)))
+    reasons = [_turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence)))]
+    return None if None in reasons else reasons[0]
+
+
+def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
+    """Whether these clauses say what the claim says: as much, no less certain, and of the same subject."""
     support, fact = rules.Statement(" , ".join(parts)), rules.Statement(claim.text)
     if support.negative != fact.negative:
         return "the message says the opposite"
@@ -132,15 +138,19 @@ def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> s
     return _whose(claim, wanted, parts, sentence)
 
 
-def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """The shortest run of clauses that holds all that is wanted."""
+def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
+    """The shortest runs of clauses that hold all that is wanted."""
     for size in range(1, len(parts) + 1):
-        for start in range(len(parts) - size + 1):
-            run = list(parts[start : start + size])
-            spoken = set(_stems(" , ".join(run)))
-            if all(_is_said(stem, spoken) for stem in wanted):
-                return run
-    return list(parts)
+        runs = [list(parts[start : start + size]) for start in range(len(parts) - size + 1)]
+        found = [run for run in runs if _holds(run, wanted)]
+        if found:
+            return found
+    return [list(parts)]
+
+
+def _holds(run: Sequence[str], wanted: Sequence[str]) -> bool:
+    spoken = set(_stems(" , ".join(run)))
+    return all(_is_said(stem, spoken) for stem in wanted)
 
 
 def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
@@ -240,14 +250,21 @@ def _overlaps(quote: str, sentence: str) -> bool:
 
 
 def dated(text: str, said: Said) -> str:
-    """``text`` with each relative date ("next Wednesday", 下周三) made absolute, as seen from when it was
-    said."""
+    """``text`` with each relative date ("next Wednesday", 下周三) made absolute, as seen from when it was said.
+
+    A day that comes every year ("June 3") stays as it is.
+    """
     for phrase in reversed(list(_dated(text))):
         day = dates.absolute(phrase.date, said.at, said.zone)
-        if day != phrase.date:
-            written = f" {day} " if text[: phrase.start][-1:].isascii() else day
-            text = f"{text[: phrase.start].rstrip()}{written}{text[phrase.end :].lstrip()}"
-    return text.strip()
+        if day == phrase.date or phrase.date.startswith("-"):
+            continue
+        before, after = text[: phrase.start].rstrip(), text[phrase.end :].lstrip()
+        if len(day) == 4 and not text[phrase.start].isascii():
+            day += "年"
+        left = " " if before[-1:].isascii() and before else ""
+        right = " " if after[:1].isascii() and after[:1].isalnum() else ""
+        text = f"{before}{left}{day}{right}{after}"
+    return text
 
 
 def since(value: str, claim: Claim, said: Said) -> datetime | None:

@@ -11,19 +11,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules
 
-_FORGET = re.compile(
+_FORGET = lazy.compile(
     r"\b(?<!don't )(?<!don’t )(?<!do not )(?<!never )(?<!i )(?<!i'll )(?:forget|delete|erase|remove)\b(?!\s+to\b)"
     r"|\b(?:do not|don['’]t|stop) remember(?:ing)?\b"
     r"|(?<![别不勿难我])(?:忘了|忘掉|忘记|删了|删掉|删除|抹掉|清除)|(?:别|不要|不用)(?:再)?(?:记住|记着|记得|记)(?!错)",
     re.IGNORECASE,
 )
-_END = re.compile(r"[.!?;\n。！？；]")
-_TAKEN = re.compile(r"(?:把|将)(?P<what>[^，。,.]{1,60}?)(?:这件事|这事|的事|都|给|也|从记忆里)*$")
-_LAST = re.compile(
+_END = lazy.compile(r"[.!?;\n。！？；]")
+_TAKEN = lazy.compile(r"(?:把|将)(?P<what>[^，。,.]{1,60}?)(?:这件事|这事|的事|都|给|也|从记忆里)*$")
+_LAST = lazy.compile(
     r"\b(?:what|that|everything|anything) (?:that )?(?:i|i['’]ve|i have) (?:just )?(?:said|told|mentioned)\b"
     r"|\bmy (?:last|previous) \w+"
     r"|^(?:that|it|this)(?: please)?\W*$|刚才|刚刚|刚说|上一[句条]|上面(?:那|这)?[句条]|^[了吧\s]*$",
@@ -89,14 +90,14 @@ def _words(claim: Claim) -> set[str]:
 
 # ── sentences that state nothing ─────────────────────────────────────────────────────────────────────────────
 
-_SENTENCES = re.compile(r"[^.!?;\n。！？；]+(?:\.(?=\d)[^.!?;\n。！？；]+)*[.!?;\n。！？；]*")
-_QUESTION = re.compile(
+_SENTENCES = lazy.compile(r"[^.!?;\n。！？；]+(?:\.(?=\d)[^.!?;\n。！？；]+)*[.!?;\n。！？；]*")
+_QUESTION = lazy.compile(
     r"[?？]\s*$|[吗呢么]\s*[。.!！]?$|^\s*(?:what|which|who|whose|when|where|why|how|do|does|did|is|are|was|were|can|could"
     r"|will|would|should|am|have i|has)\s+(?:i|my|you|the|we|it|there|is|are|do|does|did|to)\b"
     r"|^(?:什么|怎么|为什么|哪|谁|是不是|有没有)",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
+_ORDER = lazy.compile(
     r"^\W*(?:(?:so|and|ok|okay|well|also|hey|hi|now|then)\W+)?(?:please|kindly|from now on|always|never|you|your|let's"
     r"|pretend|act as|imagine|ignore|disregard|store|save|write|translate|summari[sz]e|tell|show|give|help|explain|list"
     r"|find|search|book|order|remind|make|create|draft|fix|check|answer|reply|respond|speak|talk|call yourself|use|stop)\b"
@@ -104,7 +105,7 @@ _ORDER = re.compile(
     r"|查|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
     re.IGNORECASE,
 )
-_NOT_ORDER = re.compile(
+_NOT_ORDER = lazy.compile(
     r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b"
     r"|never (?:ate|been|had|was|liked)|you know,? (?:i|my)\b|你知道|你好)",
     re.IGNORECASE,

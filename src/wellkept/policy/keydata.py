@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypeAlias
 
-from wellkept.policy import dates, names, numbers
+from wellkept.policy import dates, lazy, names, numbers
 from wellkept.records import Record
 
 Kind: TypeAlias = Literal["time", "date", "number", "amount", "name", "place", "id", "constraint", "todo"]
@@ -98,7 +98,7 @@ def _blanked(text: str, spans: list[Span]) -> str:
 
 # ── the kinds ────────────────────────────────────────────────────────────────────────────────────────
 
-_ID = re.compile(
+_ID = lazy.compile(
     r"(?P<url>https?://[^\s<>\"'，。；、）)」》\u4e00-\u9fff]+)"
     r"|(?P<mail>(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9][\w-]{0,62}(?:\.[A-Za-z][\w-]{0,62})+)"
     r"|(?P<phone>(?<![\d.])(?:\+86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d)|(?<!\d)0\d{2,3}-\d{7,8}(?!\d)"
@@ -113,7 +113,7 @@ _ID = re.compile(
     r"|(?<![\d-])\d{1,9}(?:-\d{1,9}){2,6}(?![\d-])|(?<![A-Za-z0-9])\d{2,}[A-Z]+\d[A-Z0-9]*)",
     re.ASCII,
 )
-_CURRENCY = re.compile(r"(?:US|HK|NT|RMB|CNY|USD|EUR|GBP|HKD)\$?\d+", re.ASCII)
+_CURRENCY = lazy.compile(r"(?:US|HK|NT|RMB|CNY|USD|EUR|GBP|HKD)\$?\d+", re.ASCII)
 
 
 def _ids(text: str) -> Iterator[Span]:
@@ -160,7 +160,7 @@ def _names(text: str) -> Iterator[Span]:
         yield item.kind, item.start, item.end, ""
 
 
-_CONSTRAINT = re.compile(
+_CONSTRAINT = lazy.compile(
     r"必须|必須|不能|不要(?!紧|緊)|不可以|不可|禁止|严禁|嚴禁|至少|最多|最少|不超过|不超過|不得(?!不)|千万"
     r"|(?<![区特个分级类告])别(?![的人墅])|不吃|不喝|过敏|過敏|忌口|忌|只能|不许|不許|务必|務必|一定要|不准|不含"
     r"|\b(?:must(?:n['’]t)?|never|at most|at least|allerg(?:ic|y|ies)|no (?:more|less|later) than|not allowed"
@@ -169,7 +169,7 @@ _CONSTRAINT = re.compile(
     r"(?! (?:know|think|worry|wait|believe|remember|mind|even)))\b",
     re.IGNORECASE,
 )
-_TODO = re.compile(
+_TODO = lazy.compile(
     r"记得|記得|待办|待辦|需要|打算|计划|計劃|准备|準備|提醒|别忘|別忘|得去|约了|約了|预约|預約|截止"
     r"|(?<![不只主重需想还還正快首概摘])要(?![是不么麼紧緊求素点點])"
     r"|\b(?:to-?do|need(?:s|ed)? to|ha(?:ve|s) to|remind|remember to|do(?: not|n['’]t) forget|going to"
@@ -178,7 +178,7 @@ _TODO = re.compile(
     re.IGNORECASE,
 )
 _CUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (("constraint", _CONSTRAINT), ("todo", _TODO))
-_CLAUSE_BREAK = re.compile(r"[，。！？；!?;\n]|[,.](?=\s|$)|\b(?:but|because)\b")
+_CLAUSE_BREAK = lazy.compile(r"[，。！？；!?;\n]|[,.](?=\s|$)|\b(?:but|because)\b")
 _CLAUSE = 80
 
 

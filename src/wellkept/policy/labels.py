@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 
 MAX_LABEL = 40
@@ -21,7 +22,7 @@ _GENERIC = frozenset(
     用户 资料 偏好 记忆 事实 信息 个人 其他 其它 个人信息 用户信息
     """.split()  # noqa: SIM905
 )
-_OUTSIDE = re.compile(r"[^\w\s+#&./-]|_")
+_OUTSIDE = lazy.compile(r"[^\w\s+#&./-]|_")
 
 
 def clean(labels: Iterable[str], known: Iterable[str] = (), *, limit: int = 3) -> tuple[str, ...]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from wellkept.policy import lazy
+
 Language: TypeAlias = Literal["zh", "ja", "ko", "latin", "cyrillic", "arabic", "thai", "devanagari"]
 
-_ASIDE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
-_KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uff66-\uff9d]+")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_ASIDE = lazy.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
+_KANA = lazy.compile("[\u3041-\u30fa\u31f0-\u31ff\uff66-\uff9d]+")
+_HAN = lazy.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _WORDS: dict[Language, re.Pattern[str]] = {
-    "latin": re.compile("[A-Za-z\u00c0-\u024f]+"),
-    "ko": re.compile("[\uac00-\ud7a3]+"),
-    "cyrillic": re.compile("[\u0400-\u04ff]+"),
-    "arabic": re.compile("[\u0600-\u06ff]+"),
-    "thai": re.compile("[\u0e00-\u0e7f]{1,4}"),
-    "devanagari": re.compile("[\u0900-\u097f]+"),
+    "latin": lazy.compile("[A-Za-z\u00c0-\u024f]+"),
+    "ko": lazy.compile("[\uac00-\ud7a3]+"),
+    "cyrillic": lazy.compile("[\u0400-\u04ff]+"),
+    "arabic": lazy.compile("[\u0600-\u06ff]+"),
+    "thai": lazy.compile("[\u0e00-\u0e7f]{1,4}"),
+    "devanagari": lazy.compile("[\u0900-\u097f]+"),
 }
 _LOOKED_AT = 4_000
 _SIGNS_PER_WORD = 1.6  # of Chinese, so that mixed texts are weighed by words

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from wellkept.policy import lazy
 from wellkept.records import Record
 
 
@@ -37,7 +38,7 @@ _FUNCTION = (
     "我你您他她它咱在到去从從于於住往回离離的是了不有和跟与與把被要想会會能就都也很这這那来來过"
     "過给給对對为為让讓请請找见見看说說叫用没沒吗嗎呢吧啊如果先再补補参參可以但因所又还還只才将將已"
 )
-_CHINESE_NAME = re.compile(
+_CHINESE_NAME = lazy.compile(
     rf"(?<![{_HAN}])[小老阿]{_SURNAME}(?![{_HAN}]?[时時候])"
     rf"|(?<=[和跟给給找叫让讓请請对對，。、是见見])[小老阿]{_SURNAME}"
     rf"|{_SURNAME}[^\W\d_a-zA-Z{_FUNCTION}]{{0,2}}?(?:{_TITLE})"
@@ -58,27 +59,27 @@ _PLACE_SUFFIX = (
 )
 _SHORT_SUFFIX = "省|市|区|區|县|縣|镇|鎮|村|街|路|巷|岛|島|湖|山"
 _INNER = rf"[^\W\d_a-zA-Z{_FUNCTION}]"
-_CHINESE_PLACE = re.compile(
+_CHINESE_PLACE = lazy.compile(
     rf"(?:{_CITIES})(?:{_INNER}{{0,6}}?(?:{_PLACE_SUFFIX}|{_SHORT_SUFFIX})){{0,4}}(?:\d+号)?"
     rf"|(?:(?<=[{_FUNCTION}])|(?<![{_HAN}]))(?!一|城市|都市|走路|马路|道路|地区|时区|社区)"
     rf"(?:{_INNER}{{1,8}}?(?:{_PLACE_SUFFIX})|{_INNER}{{2,5}}?(?:{_SHORT_SUFFIX})(?:\d+号"
     rf"|[一二三四五六七八九十]+号)?)"
 )
 _CAPITALISED = r"[A-Z][\w'’-]{0,30}[a-z][\w'’-]{0,30}"
-_LATIN = re.compile(
+_LATIN = lazy.compile(
     rf"(?P<place>\b(?:in|at|from|near|to|visit|visited|visiting) (?:the )?)?(?<![\w@./-])"
     rf"(?P<name>{_CAPITALISED}(?: (?:of |de |van )?{_CAPITALISED}| [A-Z]\.(?= [A-Z]))*)(?![\w@/]|\.\w)",
     re.ASCII,
 )
-_LATIN_PLACE = re.compile(
+_LATIN_PLACE = lazy.compile(
     r"\b(?:Street|St|Road|Rd|Avenue|Ave|Airport|Hospital|Park|University|College|Museum|Station"
     r"|City|Hotel|Beach|Lake"
     r"|Mountain|Island|School|Restaurant|Cafe|Library|Square|Bridge)$"
 )
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_HEADING = re.compile(r"(?:^|\n)[\s#*>|\d.+-]{1,11}$")
-_PERSON_AFTER_TO = re.compile(r"\b(?:to|from) $")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n。！？：；…\"“”「」()（）*#>|—-]|\b[A-Z][a-z]+:)\s*$")
+_CODE = lazy.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_HEADING = lazy.compile(r"(?:^|\n)[\s#*>|\d.+-]{1,11}$")
+_PERSON_AFTER_TO = lazy.compile(r"\b(?:to|from) $")
+_SENTENCE_START = lazy.compile(r"(?:^|[.!?:;\n。！？：；…\"“”「」()（）*#>|—-]|\b[A-Z][a-z]+:)\s*$")
 _STOP = (
     "a an and as at but by do does did for from had has have he her here hey hi hello his how "
     "i i'm i've i'd i'll i’m i’ve "

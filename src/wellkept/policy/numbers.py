@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from wellkept.policy import lazy
 from wellkept.records import Record
 
 _HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0xFFE5: 0xA5}
@@ -103,7 +104,7 @@ _WORD = "|".join(sorted([*_ENGLISH, *_SCALES], key=len, reverse=True))
 _HAN = f"[{NUMERALS}]"
 _UNIT = _alternation([*_UNIT_OF, *_COUNTERS.split("|")])
 _SCALE = _alternation(list(_MULTIPLIERS))
-_NUMBER = re.compile(
+_NUMBER = lazy.compile(
     rf"(?:(?={_HAN})(?:(?P<skip>{NOT_NUMBERS})"
     rf"|(?P<fraction>{_HAN}{{1,24}}分之{_HAN}{{1,24}}(?:[点點]{_HAN}{{1,24}})?)"
     rf"|(?P<han>{_HAN}{{1,24}}(?:[点點](?={_HAN}+(?!{_HAN}|分|刻|钟|鐘)){_HAN}{{1,24}})?))"

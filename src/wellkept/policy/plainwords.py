@@ -3,7 +3,7 @@ statement is."""
 
 from __future__ import annotations
 
-import re
+from wellkept.policy import lazy
 
 _FRAME = """
 user s name called aged old year of in on at to for with by from it he she they him her his its their them that who
@@ -52,8 +52,8 @@ _KIN = (
     "妈妈|爸爸|父亲|母亲|女儿|儿子|老婆|老公|妻子|丈夫|姐姐|哥哥|弟弟|妹妹|姐|哥|弟|妹|爷爷|奶奶|外公|外婆|朋友|同事|老板|领导"
     "|同学|邻居|室友|女朋友|男朋友|小孩|孩子|娃|宝宝|猫|狗|叔叔|阿姨|舅舅|姑姑|表[哥姐弟妹]|堂[哥姐弟妹]|爸|妈|公司|团队|家人"
 )
-KIN = re.compile(rf"我(?:们)?(?:家)?(?:的)?({_KIN})")
+KIN = lazy.compile(rf"我(?:们)?(?:家)?(?:的)?({_KIN})")
 """In Chinese, somebody or something of mine, with the word for it."""
 
-ITSELF = re.compile(rf"\W*(?:我|咱)(?!们?(?:家)?的?(?:{_KIN}))")
+ITSELF = lazy.compile(rf"\W*(?:我|咱)(?!们?(?:家)?的?(?:{_KIN}))")
 """The beginning of a Chinese clause about the speaker."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from wellkept.policy import words
+from wellkept.policy import lazy, words
 from wellkept.records import Record
 
 
@@ -75,19 +75,19 @@ _HALF = 0.5
 _LONE = 0.25
 _MAX_CHARACTERS = 48
 
-_WHEN = re.compile(
+_WHEN = lazy.compile(
     r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)\b"
     r"|\bhow (?:long|many (?:days|weeks|months|years))\b"
     r"|什么时候|何时|几时|哪天|哪年|几月|几号|多久|いつ|언제",
     re.IGNORECASE,
 )
-_PAST = re.compile(
+_PAST = lazy.compile(
     r"\b(?:when|first|original(?:ly)?|initial(?:ly)?|before|earlier|previous(?:ly)?|used to|ago|old"
     r"|last (?:year|month|spring|summer|autumn|fall|winter))\b"
     r"|一开始|原本|原来|原先|当初|以前|之前|先前|最初|起初|最早|第一次|旧|过去|从前|前后|变化|什么时候|何时",
     re.IGNORECASE,
 )
-_ASSISTANT = re.compile(
+_ASSISTANT = lazy.compile(
     r"\byou (?:\w+ ){0,2}?"
     r"(?:recommend|suggest|told|said|mention|gave|provid|explain|list|advis|wrote|describ)"
     r"|\b(?:our|previous|last|earlier) (?:\w+ )?(?:conversation|chat|discussion)\b|\bremind me\b"
@@ -96,7 +96,7 @@ _ASSISTANT = re.compile(
 )
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-_TIME = re.compile(
+_TIME = lazy.compile(
     rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|since|recently|(?:week(?:end)?|month|year|day)s?"
     rf"|this (?:morning|spring|summer|fall|autumn|winter)|{_MONTHS}|{_DAYS}|\d{{4}}|\d+(?:st|nd|rd|th))\b"
     r"|[昨今明前后]天|[上下这]个?(?:周|月|星期|礼拜)|[去今明前]年|\d[年月日号]|月底|星期|周末",

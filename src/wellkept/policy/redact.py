@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from wellkept.errors import InvalidInput
+from wellkept.policy import lazy
 from wellkept.policy.numbers import half_width
 from wellkept.records import Block, Content, Record, Secret, Text, ToolCall, ToolResult
 
@@ -75,8 +76,8 @@ def _redact_block(block: Block, kinds: tuple[Secret, ...]) -> Block:
 
 # ── numbers with a check digit ───────────────────────────────────────────────────────────────────────
 
-_ID_CARD = re.compile(r"(?<![0-9A-Za-z])\d{6}([ -]?)(?:19|20)\d{6}\1\d{3}[0-9Xx](?![0-9A-Za-z])", re.ASCII)
-_OLD_ID_CARD = re.compile(r"身份证(?:号码?)?[是为:：\s]{0,3}(?P<number>\d{15})(?!\d)", re.ASCII)
+_ID_CARD = lazy.compile(r"(?<![0-9A-Za-z])\d{6}([ -]?)(?:19|20)\d{6}\1\d{3}[0-9Xx](?![0-9A-Za-z])", re.ASCII)
+_OLD_ID_CARD = lazy.compile(r"身份证(?:号码?)?[是为:：\s]{0,3}(?P<number>\d{15})(?!\d)", re.ASCII)
 _PROVINCES = frozenset(
     [
         *range(11, 16),
@@ -119,16 +120,16 @@ def _is_day(digits: str) -> bool:
     return True
 
 
-_BANK_CARD = re.compile(
+_BANK_CARD = lazy.compile(
     r"(?<![0-9A-Za-z.+-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![0-9A-Za-z]|[.-]\d)", re.ASCII
 )
-_AMEX = re.compile(r"(?<![0-9A-Za-z.+-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![0-9A-Za-z])", re.ASCII)
-_ISSUERS = re.compile(
+_AMEX = lazy.compile(r"(?<![0-9A-Za-z.+-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![0-9A-Za-z])", re.ASCII)
+_ISSUERS = lazy.compile(
     r"(?:62\d{14,17}|9558\d{15}|4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d"
     r"|[3-6]\d\d|7[01]\d|720)\d{12}"
     r"|3[47]\d{13}|35\d{14}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d)\d{12})"
 )
-_ORDER_BEFORE = re.compile(
+_ORDER_BEFORE = lazy.compile(
     r"(?:订单|訂單|运单|快递|流水|单号|order|tracking|invoice)[^\d]{0,8}$", re.IGNORECASE
 )
 
@@ -149,7 +150,7 @@ def _luhn(number: str) -> bool:
 
 # ── words that are secrets ───────────────────────────────────────────────────────────────────────────
 
-_API_KEY = re.compile(
+_API_KEY = lazy.compile(
     r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)"
     r"|(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_](?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{16,}|(?:AKIA"
     r"|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"
@@ -165,7 +166,7 @@ def _api_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 _SECRET = r"(?P<{name}>(?!\[redacted)[!-~]{{4,64}})"
-_PASSWORD = re.compile(
+_PASSWORD = lazy.compile(
     r"(?:密码|密碼|口令|(?<![A-Za-z])(?:password|passwd|pwd|passphrase|passcode|pass\s?word))"
     rf"(?:\s?[:=]\s?[\"'“‘]?{_SECRET.format(name='assigned')}|\s?(?:是|为|為|改成了?|设成了?|就是"
     rf"|is|was)\s?[:\"'“‘]?\s?"
@@ -174,7 +175,7 @@ _PASSWORD = re.compile(
     r"|[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<url>(?!\[redacted)[^\s@/]{1,128})@",
     re.IGNORECASE,
 )
-_NO_PASSWORD = re.compile(
+_NO_PASSWORD = lazy.compile(
     r"(?:str|string|text|null|none|nil|true|false|required|optional|password|undefined"
     r"|getpass\S*|os\.\S*|\*+|\.+"
     r"|<.*>|\$?\{.*\}?)\W*",
@@ -192,8 +193,8 @@ def _passwords(text: str) -> Iterator[tuple[int, int]]:
             yield match.start(kind), match.start(kind) + len(secret)
 
 
-_MOBILE = re.compile(r"(?<![0-9A-Za-z.])(?:\+?86[- ]?)?1[3-9]\d([- ]?)\d{4}\1\d{4}(?![0-9A-Za-z])", re.ASCII)
-_EMAIL = re.compile(
+_MOBILE = lazy.compile(r"(?<![0-9A-Za-z.])(?:\+?86[- ]?)?1[3-9]\d([- ]?)\d{4}\1\d{4}(?![0-9A-Za-z])", re.ASCII)
+_EMAIL = lazy.compile(
     r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]"
     r"{2,24}(?![A-Za-z0-9])"
 )

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from wellkept.policy import han
+from wellkept.policy import han, lazy
 
 TOKENS_VERSION = 1
 """Raised when the same text gives other tokens than before; see ``tokens_version``."""
@@ -212,22 +212,22 @@ _SKINS = r"\U0001f3fb-\U0001f3ff"
 _PICTURE = (
     rf"(?![{_SKINS}])[\u203c\u2049\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 )
-_CHUNK = re.compile(rf"(?P<word>{_WORD})|(?P<run>[{_RANGES}]+)|(?P<emoji>{_FLAG}|{_PICTURE})")
-_ASCII_CHUNK = re.compile(_WORD.replace(_LETTER, "[a-zA-Z0-9]"))
-_RUN = re.compile(rf"[{_RANGES}]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2}")
-_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_SEPARATORS = re.compile(_SEPARATOR)
-_BORDER = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[0-9][a-zA-Z]|[a-zA-Z][0-9]")
-_PART = re.compile(r"[0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CHUNK = lazy.compile(rf"(?P<word>{_WORD})|(?P<run>[{_RANGES}]+)|(?P<emoji>{_FLAG}|{_PICTURE})")
+_ASCII_CHUNK = lazy.compile(_WORD.replace(_LETTER, "[a-zA-Z0-9]"))
+_RUN = lazy.compile(rf"[{_RANGES}]")
+_HAN = lazy.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2}")
+_SENTENCE = lazy.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_SEPARATORS = lazy.compile(_SEPARATOR)
+_BORDER = lazy.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[0-9][a-zA-Z]|[a-zA-Z][0-9]")
+_PART = lazy.compile(r"[0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _STEMS_THAT_CHANGED = ("added", "evening", "emergency", "internal", "interfering", "dermatologist")
 _MAX_PARTS = 6  # a hash or an id is one thing, not forty
-_ACRONYM = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
-_CONTRACTION = re.compile(r"'s\b|'(t|re|ve|ll|d|m)\b", re.IGNORECASE)
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_VERSION = re.compile(r"^v(?=\d)")
-_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
-_LANGUAGE = re.compile(r"\b([a-zA-Z])(\+\+|#)")
+_ACRONYM = lazy.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_CONTRACTION = lazy.compile(r"'s\b|'(t|re|ve|ll|d|m)\b", re.IGNORECASE)
+_THOUSANDS = lazy.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_VERSION = lazy.compile(r"^v(?=\d)")
+_ORDINAL = lazy.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_LANGUAGE = lazy.compile(r"\b([a-zA-Z])(\+\+|#)")
 _LANGUAGES = {"++": "plusplus", "#": "sharp"}
 _LATIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 

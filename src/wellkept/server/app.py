@@ -11,13 +11,14 @@ from fastapi import FastAPI
 
 import wellkept
 from wellkept.aio import AsyncMemory
-from wellkept.server import api, problems
+from wellkept.server import api, gateway, problems
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
 from wellkept.server.metrics import Measured
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
+from wellkept.server.upstream import Upstreams
 
 DESCRIPTION = """Memory for applications that talk with language models.
 
@@ -36,6 +37,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
         settings=settings,
         doorkeeper=Doorkeeper(memory, settings),
         live=Live(memory, settings.live_seconds),
+        upstreams=Upstreams(settings),
     )
     app = FastAPI(
         title="wellkept",
@@ -49,6 +51,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     problems.install(app)
     app.include_router(api.health_router)
     app.include_router(api.router)
+    app.include_router(gateway.router)
     if find_spec("wellkept.server.panel"):
         import_module("wellkept.server.panel").install(app)
     app.add_middleware(Limits, settings=settings)
@@ -61,5 +64,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await service.memory.start_worker()
     yield
-    service.live.end()
-    await service.memory.close()
+    await service.close()

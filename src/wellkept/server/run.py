@@ -32,6 +32,11 @@ def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
 
     ``on_ready`` is called with the service's address when it listens.
     """
+    server_of(app, on_ready=on_ready).run()
+
+
+def server_of(app: FastAPI, *, on_ready: Callable[[str], None]) -> uvicorn.Server:
+    """The server that ``serve`` runs."""
     service: Service = app.state.service
     settings = service.settings
     config = uvicorn.Config(
@@ -46,7 +51,7 @@ def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
         server_header=False,
         timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
     )
-    _Server(config, service, on_ready).run()
+    return _Server(config, service, on_ready)
 
 
 class _Server(uvicorn.Server):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
@@ -12,6 +14,7 @@ from wellkept.server.auth import Doorkeeper
 from wellkept.server.live import Live
 from wellkept.server.metrics import Metrics
 from wellkept.server.settings import Settings
+from wellkept.server.upstream import Upstreams
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,23 @@ class Service:
     settings: Settings
     doorkeeper: Doorkeeper
     live: Live
+    upstreams: Upstreams
     metrics: Metrics = field(default_factory=Metrics)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run ``work`` whatever becomes of the request; the service waits for it before it ends."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """End what runs, then let go of the memory."""
+        self.live.end()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        await self.upstreams.close()
+        await self.memory.close()
 
 
 def service_of(request: Request) -> Service:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from wellkept.policy import numbers
+from wellkept.policy import lazy, numbers
 from wellkept.records import Record
 
 Match: TypeAlias = re.Match[str]
@@ -42,7 +42,7 @@ class Rules(list[Rule]):
 
     def add(self, keys: str, pattern: str, kind: Kind = "date") -> Callable[[Reading], Reading]:
         """Make a rule of the function; ``keys`` are parted by "|", ``pattern`` is in verbose syntax."""
-        compiled = re.compile(self._frame.format(pattern), self._flags)
+        compiled = lazy.compile(self._frame.format(pattern), self._flags)
 
         def register(value: Reading) -> Reading:
             self.append(Rule(tuple(keys.split("|")), compiled, value, kind))

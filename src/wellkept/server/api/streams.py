@@ -15,7 +15,9 @@ from wellkept.server.wire import MAX_INTEGER, SessionId
 
 router = APIRouter(tags=["live"])
 
-_EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
 
 
 @router.get("/live", response_class=Response, responses=_EVENTS)

@@ -84,9 +84,16 @@ def _facts(connection: apsw.Connection) -> Iterator[Document]:
 #: What each text index holds: key, scope and terms of its documents, in order of the key.
 DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
     "event": _events,
+    "fact": _facts,
     "summary": _notes,
     "fact": _facts,
 }
+
+
+def _present(connection: apsw.Connection) -> list[str]:
+    """The indexes that a file has; one of an older version may lack some."""
+    known = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return [name for name in DOCUMENTS if f"{name}_terms" in known]
 
 
 def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
@@ -94,7 +101,7 @@ def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
     yield from _references(connection)
     yield from _counts(connection)
     connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
-    for name in DOCUMENTS:
+    for name in _present(connection):
         yield from _index(connection, name)
 
 
@@ -144,10 +151,10 @@ def _sum(*terms: Any) -> int:
 def rebuild(connection: apsw.Connection) -> None:
     """Make what is derived from the events anew, inside a write transaction."""
     _adopt(connection)
-    for name, documents in DOCUMENTS.items():
+    for name in _present(connection):
         connection.execute(CLEAR_INDEX.format(name=name))
         index = Terms(connection, name)
-        for key, scope, terms in documents(connection):
+        for key, scope, terms in DOCUMENTS[name](connection):
             if terms:
                 index.add(scope, key, terms)
             if name in SET_TERMS:

@@ -25,11 +25,12 @@ COVER = "UPDATE sessions SET covered = ? WHERE key = ? AND scope = ? AND covered
 NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM summaries WHERE session = ?"
 ADD = """
     INSERT INTO summaries (session, version, topic, covers_from, covers_to, text, tokens, by, at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key
 """
-ADD_LEDGER = (
-    "INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-)
+NEWEST = "SELECT key, text FROM summaries WHERE session = ? AND topic = ? ORDER BY version DESC LIMIT 1"
+ADD_LEDGER = """
+    INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
+"""
 # What can be found: the newest text of each topic, and the ledger.
 NOTES = """
     SELECT key, text, 0 FROM (
@@ -39,12 +40,20 @@ NOTES = """
     UNION ALL SELECT key, text, 1 FROM ledger WHERE session = ?1
 """
 _COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
+# Jumps from topic to topic, so that the many versions of a long session cost nothing.
 CURRENT = f"""
-    SELECT {_COLUMNS} FROM (
-        SELECT *, max(version) OVER (PARTITION BY topic) AS newest,
-            min(version) OVER (PARTITION BY topic) AS oldest
-        FROM summaries WHERE session = ?1 AND covers_to <= ?2 AND version <= ?3
-    ) WHERE version = newest ORDER BY oldest, topic
+    WITH RECURSIVE topics (topic) AS (
+        SELECT min(topic) FROM summaries WHERE session = ?1
+        UNION ALL SELECT (SELECT min(topic) FROM summaries WHERE session = ?1 AND topic > topics.topic)
+        FROM topics WHERE topics.topic IS NOT NULL
+    )
+    SELECT {_COLUMNS} FROM summaries WHERE key IN (
+        SELECT (
+            SELECT key FROM summaries WHERE session = ?1 AND topic = topics.topic AND covers_to <= ?2 AND version <= ?3
+            ORDER BY version DESC LIMIT 1
+        ) FROM topics
+    )
+    ORDER BY (SELECT min(version) FROM summaries first WHERE session = ?1 AND first.topic = summaries.topic), topic
 """
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
 LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value"
@@ -79,16 +88,24 @@ class Summaries:
         self._db.execute(COVER, (covers_to, ref.key, ref.scope_key, expected))
         if not self._db.changes():
             return False
-        before = self._notes(ref)
         version = self._db.execute(NEXT_VERSION, (ref.key,)).get
-        for it in summaries:
-            at = int(it.at.timestamp() * 1000)
-            values = (ref.key, version, it.topic, it.covers_from, it.covers_to, it.text, it.tokens, it.by, at)
-            self._db.execute(ADD, values)
+        for summary in summaries:
+            self._add(ref, version, summary)
         for line in ledger:
-            self._db.execute(ADD_LEDGER, (ref.key, line.seq, line.kind, line.value, line.text))
-        self._reindex(ref, before)
+            key = self._db.execute(ADD_LEDGER, (ref.key, line.seq, line.kind, line.value, line.text)).get
+            if key is not None:
+                self._terms.add(ref.scope_key, note_key(key, True), index_tokens(line.text))
         return True
+
+    def _add(self, ref: SessionRef, version: int, it: Summary) -> None:
+        """The new version of a topic; it takes the last one's place in the index."""
+        last = self._db.execute(NEWEST, (ref.key, it.topic)).fetchone()
+        if last:
+            self._terms.remove(ref.scope_key, note_key(last[0], False), index_tokens(last[1]))
+        at = int(it.at.timestamp() * 1000)
+        values = (ref.key, version, it.topic, it.covers_from, it.covers_to, it.text, it.tokens, it.by, at)
+        key = self._db.execute(ADD, values).get
+        self._terms.add(ref.scope_key, note_key(key, False), index_tokens(it.text))
 
     def _notes(self, ref: SessionRef) -> dict[int, str]:
         """What can be found of this session, by the key in the index."""

@@ -1,0 +1,185 @@
+"""What the gateway does with memory for one request: all of it in the library's words, each step one hop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from wellkept.errors import InvalidInput
+from wellkept.memory import Memory
+from wellkept.policy.messages import parse
+from wellkept.policy.overlap import MARGIN, fresh_from
+from wellkept.policy.redact import redact_content
+from wellkept.records import Draft, Event, Scope, text_of
+from wellkept.server.answers import Answer
+from wellkept.server.auth import scope_of
+from wellkept.server.problems import Problem
+from wellkept.server.providers import Json, Provider
+from wellkept.server.service import Service
+
+READ_ONLY = "read-only"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What the headers of a request say to the gateway.
+
+    Attributes:
+        session_id: the conversation, made when the user has none with that id.
+        read_only: nothing of this request is written anywhere.
+        tools: the model may use memory by itself.
+        budget: tokens for the context; the policy's if None.
+    """
+
+    scope: Scope
+    session_id: str
+    read_only: bool = False
+    tools: bool = False
+    budget: int | None = None
+
+
+async def asked(service: Service, request: Request) -> Ask | None:
+    """What a request wants of memory; None when it names no session.
+
+    Raises a problem, or NotFound, for a caller who may not have it.
+    """
+    headers = request.headers
+    visitor = await service.doorkeeper.admit(headers.get("x-wellkept-key"))
+    session = headers.get("x-wellkept-session")
+    if session is None:
+        return None
+    read_only = _choice(headers, "x-wellkept-mode", READ_ONLY)
+    visitor.may("reader" if read_only else "writer")
+    names = {name: _decoded(headers, f"x-wellkept-{name}") for name in ("namespace", "user")}
+    return Ask(
+        scope=scope_of(visitor, service.settings, names["namespace"], names["user"]),
+        session_id=unquote(session),
+        read_only=read_only,
+        tools=_choice(headers, "x-wellkept-tools", "1"),
+        budget=_number(headers, "x-wellkept-budget"),
+    )
+
+
+def _decoded(headers: Mapping[str, str], name: str) -> str | None:
+    value = headers.get(name)
+    return None if value is None else unquote(value)
+
+
+def _choice(headers: Mapping[str, str], name: str, wanted: str) -> bool:
+    value = headers.get(name, "")
+    if value not in ("", wanted):
+        raise Problem(422, "invalid_input", f"{name} is {value!r:.40}; it may be {wanted!r} or left out.")
+    return value == wanted
+
+
+def _number(headers: Mapping[str, str], name: str) -> int | None:
+    value = headers.get(name)
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdigit() and int(value[:12]) > 0 and len(value) < 10):
+        raise Problem(422, "invalid_input", f"{name} is {value!r:.40}; it must be a number of tokens.")
+    return int(value)
+
+
+# ── before the request
+# ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request with memory in it, and what it cost."""
+
+    body: Json
+    tokens: int
+
+
+def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepared:
+    """Append what is new of the caller's messages, and put the context in their place."""
+    sent = provider.drafts(body)
+    if provider.prefill(body):
+        sent.pop()
+    if not sent:
+        raise InvalidInput("The request has no message to remember or to answer.")
+    return (
+        _read(memory, ask, provider, body, sent)
+        if ask.read_only
+        else _write(memory, ask, provider, body, sent)
+    )
+
+
+def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
+    scope = ask.scope
+    session = memory.session(
+        namespace=scope.namespace, user=scope.user, session_id=ask.session_id, create=True
+    )
+    stored = session.get_recent(len(sent) + MARGIN)
+    session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
+    context = session.get_context(_question(sent), ask.budget)
+    return Prepared(provider.with_context(body, context.system, context.events), context.tokens)
+
+
+def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
+    """Without appending anything: what is new stands behind the context of what is stored."""
+    scope = ask.scope
+    reader = memory.read_only().session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
+    stored = reader.get_recent(len(sent) + MARGIN)
+    new = sent[fresh_from(stored, _as_stored(memory, sent)) :]
+    context = reader.get_context(_question(sent), ask.budget)
+    items: list[Event | Draft] = [*context.events, *new]
+    return Prepared(provider.with_context(body, context.system, items), context.tokens)
+
+
+def _as_stored(memory: Memory, sent: Sequence[Draft]) -> Sequence[Draft]:
+    """``sent`` with secrets masked as the store has them, for comparing."""
+    kinds = memory.policy.redaction
+    return [replace(draft, content=redact_content(draft.content, kinds)) for draft in sent] if kinds else sent
+
+
+def _question(sent: Sequence[Draft]) -> str | None:
+    return next((text_of(draft.content) for draft in reversed(sent) if draft.role == "user"), None)
+
+
+# ── after it
+# ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def record(memory: Memory, ask: Ask, provider: Provider, answer: Answer) -> bool:
+    """Append the answer, as far as it came; whether there was anything of it.
+
+    What was cut off is appended with the reason: the user has seen it.
+    """
+    message = answer.message()
+    if message is None:
+        return False
+    draft = parse(message, shape=provider.name)
+    about: dict[str, Any] = {"provider": provider.name, "model": answer.model, "stop": answer.stop}
+    if answer.usage:
+        about["usage"] = answer.usage
+    if not answer.complete:
+        about["incomplete"] = answer.fault or "the connection was cut"
+    scope = ask.scope
+    session = memory.session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
+    session.append([replace(draft, metadata={**(draft.metadata or {}), "gateway": about})])
+    return True
+
+
+def describe(error: BaseException) -> str:
+    """An error as a header's value."""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return "".join(c if " " <= c <= "~" else "?" for c in text)[:300]
+
+
+def body_of(raw: bytes) -> Json:
+    """The JSON object of a request. Raises InvalidInput."""
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"The request is no JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise InvalidInput("The request is no JSON object.")
+    return body

@@ -1,0 +1,139 @@
+"""The gateway: a provider's interface with memory in it. The application changes its base URL and adds a header.
+
+What memory does happens around the request and never to it: if memory fails, the request goes through as it came
+and the answer says so in ``X-Wellkept-Error``. The bytes of an answer are passed on unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import quote
+
+import httpx2
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from wellkept.errors import NotFound, WellkeptError
+from wellkept.server.answers import Answer
+from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
+from wellkept.server.problems import status_of
+from wellkept.server.providers import Anthropic, OpenAI, Provider
+from wellkept.server.relay import Relay
+from wellkept.server.service import Service, service_of
+
+log = logging.getLogger("wellkept.gateway")
+
+router = APIRouter(include_in_schema=False)
+OPENAI, ANTHROPIC = OpenAI(), Anthropic()
+
+
+@router.post("/openai/v1/chat/completions")
+async def chat_completions(request: Request) -> Response:
+    """OpenAI's chat completions, with memory."""
+    return await _guarded(request, OPENAI, "/chat/completions")
+
+
+@router.post("/anthropic/v1/messages")
+async def messages(request: Request) -> Response:
+    """Anthropic's messages, with memory."""
+    return await _guarded(request, ANTHROPIC, "/messages")
+
+
+@router.get("/openai/v1/models")
+async def openai_models(request: Request) -> Response:
+    """The upstream's models, as it lists them."""
+    return await _guarded(request, OPENAI, "/models")
+
+
+async def _guarded(request: Request, provider: Provider, path: str) -> Response:
+    """The answer, or an error of the gateway itself in the provider's own shape."""
+    try:
+        return await _Exchange(service_of(request), provider, request, path).run()
+    except HTTPException as error:
+        return _error(provider, error.status_code, str(error.detail))
+    except WellkeptError as error:
+        return _error(provider, status_of(error), str(error))
+    except httpx2.TimeoutException:
+        return _error(provider, 504, "The upstream did not answer in time.")
+    except httpx2.TransportError as error:
+        return _error(provider, 502, f"The upstream cannot be reached ({type(error).__name__}).")
+
+
+def _error(provider: Provider, status: int, message: str) -> Response:
+    headers = {"x-wellkept-source": "gateway"}
+    return Response(provider.error(status, message), status, headers, "application/json")
+
+
+@dataclass
+class _Exchange:
+    """One request and its answer."""
+
+    service: Service
+    provider: Provider
+    request: Request
+    path: str
+
+    async def run(self) -> Response:
+        """Prepare, forward, pass the answer on."""
+        ask = await asked(self.service, self.request)
+        raw = await self.request.body()
+        headers: dict[str, str] = {}
+        if ask is None or self.request.method == "GET":
+            return Relay(await self._send(raw), headers, self.service.later)
+        prepared = await self._prepared(ask, raw, headers)
+        response = await self._send(raw if prepared is None else json.dumps(prepared.body).encode())
+        answer = None if ask.read_only else self._answer(response)
+        return Relay(response, headers, self.service.later, answer, partial(self._record, ask))
+
+    async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
+        """The request with memory in it; None, and the reason in ``headers``, when there is none to put in."""
+        try:
+            body = body_of(raw)
+            prepared = await self.service.memory.run(lambda memory: prepare(memory, ask, self.provider, body))
+        except NotFound:
+            headers["x-wellkept-memory"] = "none"
+            return None
+        except Exception as error:  # noqa: BLE001 - a chat goes on, whatever happens to memory
+            self._failed(error, headers)
+            return None
+        self.service.live.wake()
+        headers["x-wellkept-session"] = quote(ask.session_id, safe="-_.:~")
+        headers["x-wellkept-context-tokens"] = str(prepared.tokens)
+        return prepared
+
+    def _failed(self, error: Exception, headers: dict[str, str]) -> None:
+        log.warning("A request went through without memory", exc_info=error)
+        self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
+        headers["x-wellkept-error"] = describe(error)
+
+    async def _send(self, raw: bytes) -> httpx2.Response:
+        request = self.request
+        return await self.service.upstreams.send(
+            self.provider.name, request.method, self.path, request.url.query, request.headers, raw
+        )
+
+    def _answer(self, response: httpx2.Response) -> Answer | None:
+        if response.status_code != 200:
+            return None
+        kind = response.headers.get("content-type", "")
+        encoding = response.headers.get("content-encoding", "")
+        return self.provider.answer(stream=kind.startswith("text/event-stream"), encoding=encoding)
+
+    async def _record(self, ask: Ask, answer: Answer) -> None:
+        """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
+        outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
+        try:
+            found = await self.service.memory.run(lambda memory: record(memory, ask, self.provider, answer))
+            if not found:
+                log.warning(
+                    "Nothing to record in %r: %s", ask.session_id, answer.fault or "the answer is empty"
+                )
+        except Exception as error:
+            log.exception("An answer was not recorded in %r", ask.session_id)
+            outcome = type(error).__name__
+        self.service.metrics.gateway.labels(self.provider.name, outcome).inc()
+        self.service.live.wake()

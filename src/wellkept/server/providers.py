@@ -1,0 +1,120 @@
+"""The two providers' interfaces, as far as the gateway must know them."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from wellkept.errors import InvalidInput
+from wellkept.policy.messages import parse, to_anthropic, to_openai
+from wellkept.records import Draft, Event
+from wellkept.server.answers import Answer, AnthropicAnswer, OpenAIAnswer
+
+Json: TypeAlias = dict[str, Any]
+Items: TypeAlias = Sequence[Event | Draft]
+_ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    422: "invalid_request_error",
+    429: "rate_limit_error",
+}
+
+
+class Provider(ABC):
+    """How one provider's requests are read and written. It holds nothing."""
+
+    name: Literal["openai", "anthropic"]
+    answer: type[Answer]
+
+    @abstractmethod
+    def conversation(self, body: Json) -> list[Json]:
+        """The messages of a request that belong to the conversation: all but the application's instructions."""
+
+    @abstractmethod
+    def with_context(self, body: Json, system: str, items: Items) -> Json:
+        """The request with ``items`` as its conversation, and memory behind the application's instructions."""
+
+    @abstractmethod
+    def error(self, status: int, message: str) -> bytes:
+        """An error as this provider's clients know it."""
+
+    def drafts(self, body: Json) -> list[Draft]:
+        """The conversation as events. Raises InvalidInput when it cannot be read."""
+        return [parse(message, shape=self.name) for message in self.conversation(body)]
+
+    def prefill(self, body: Json) -> list[Json]:
+        """The beginning of an answer that the caller put into the model's mouth: it is said again in the answer."""
+        last = self.conversation(body)[-1:]
+        return last if last and last[0].get("role") == "assistant" else []
+
+
+def _messages(body: Json) -> list[Json]:
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise InvalidInput("The request has no list of messages.")
+    return messages
+
+
+class OpenAI(Provider):
+    """Chat completions."""
+
+    name = "openai"
+    answer = OpenAIAnswer
+
+    def conversation(self, body: Json) -> list[Json]:
+        messages = _messages(body)
+        return messages[len(_instructions(messages)) :]
+
+    def with_context(self, body: Json, system: str, items: Items) -> Json:
+        head = list(_instructions(_messages(body)))
+        if system and head:
+            head[-1] = {**head[-1], "content": _joined(head[-1].get("content"), system)}
+        elif system:
+            head = [{"role": "system", "content": system}]
+        return {**body, "messages": [*head, *to_openai(items), *self.prefill(body)]}
+
+    def error(self, status: int, message: str) -> bytes:
+        kind = _ERRORS.get(status, "server_error")
+        return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": None}}).encode()
+
+
+def _instructions(messages: list[Json]) -> list[Json]:
+    """The system messages at the beginning; later ones are part of the conversation."""
+    count = 0
+    while count < len(messages) and messages[count].get("role") in ("system", "developer"):
+        count += 1
+    return messages[:count]
+
+
+class Anthropic(Provider):
+    """Messages."""
+
+    name = "anthropic"
+    answer = AnthropicAnswer
+
+    def conversation(self, body: Json) -> list[Json]:
+        return _messages(body)
+
+    def with_context(self, body: Json, system: str, items: Items) -> Json:
+        asked = {**body, "messages": [*to_anthropic(items)["messages"], *self.prefill(body)]}
+        if system:
+            asked["system"] = _joined(body["system"], system) if body.get("system") else system
+        return asked
+
+    def error(self, status: int, message: str) -> bytes:
+        kind = _ERRORS.get(status, "api_error")
+        return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+
+
+def _joined(given: Any, system: str) -> Any:
+    """``given`` instructions, text or parts, with ``system`` behind them."""
+    if isinstance(given, str):
+        return f"{given}\n\n{system}"
+    if isinstance(given, list):
+        return [*given, {"type": "text", "text": system}]
+    raise InvalidInput("The system message is neither text nor a list of parts.")
