@@ -223,7 +223,12 @@ def test_topics_of_a_model_meet_those_of_the_application(make: Make) -> None:
     talk(chat, 5)
     memory.run_jobs()
     [summary] = chat.summaries()
-    assert summary.topic == "work" and "#" not in summary.text and "42000" in summary.text and "恐龙" in summary.text
+    assert (
+        summary.topic == "work"
+        and "#" not in summary.text
+        and "42000" in summary.text
+        and "恐龙" in summary.text
+    )
 
 
 def test_many_topics_stay_inside_the_budget_and_keep_their_words(make: Make) -> None:
