@@ -96,6 +96,7 @@ class Prepared:
 
     body: Json
     tokens: int
+    trace_id: str | None = None
 
 
 def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepared:
@@ -120,7 +121,8 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     stored = session.get_recent(len(sent) + MARGIN)
     session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
     context = session.get_context(_question(sent), ask.budget)
-    return Prepared(provider.with_context(body, context.system, context.events), context.tokens)
+    asked = provider.with_context(body, context.system, context.events)
+    return Prepared(asked, context.tokens, context.trace_id)
 
 
 def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:

@@ -103,6 +103,8 @@ class _Exchange:
         self.service.live.wake()
         headers["x-wellkept-session"] = quote(ask.session_id, safe="-_.:~")
         headers["x-wellkept-context-tokens"] = str(prepared.tokens)
+        if prepared.trace_id is not None:
+            headers["x-wellkept-trace"] = prepared.trace_id
         return prepared
 
     def _failed(self, error: Exception, headers: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from wellkept.context import Context
@@ -17,7 +17,18 @@ from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer
 from wellkept.server.idempotency import IdempotentRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Page, SessionId, answer, number, page
+from wellkept.server.wire import (
+    MAX_INTEGER,
+    Body,
+    Cursor,
+    Limit,
+    Moment,
+    Page,
+    SessionId,
+    answer,
+    number,
+    page,
+)
 from wellkept.session import Session, SessionReader
 
 router = APIRouter(tags=["sessions"], route_class=IdempotentRoute)
@@ -125,8 +136,8 @@ async def list_messages(
     limit: Limit = 50,
     cursor: Cursor = None,
     after: Seq = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
 ) -> Response:
     """The newest messages in conversation order; `next` leads to earlier ones.
 
@@ -189,7 +200,7 @@ class ContextWanted(Body):
 
     query: str | None = Field(default=None, max_length=100_000)
     budget: int | None = Field(default=None, ge=1, le=100_000_000)
-    as_of: AwareDatetime | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
+    as_of: Moment | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
     shape: Shape = "openai"
     trace: bool = False
 
