@@ -423,6 +423,10 @@ def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -
     from wellkept.store.sqlite import SqliteStore
     from wellkept.store.sqlite.tally import tally
 
+    if scheme == "flash":
+        from wellkept.store.flash import FlashStore
+
+        return FlashStore(location, durability=policy.durability, tally=tally(tokenizer))
     return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 
