@@ -18,7 +18,7 @@ from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 
-router = APIRouter(tags=["memories"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute)
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 Number = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
@@ -264,7 +264,7 @@ async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision)
 # ──────────────────────────────────────────────────────────────────────────────────────────────
 
 # Answers that hold what was forgotten must not be kept, so that this route keeps none.
-forget_router = APIRouter(tags=["memories"])
+forget_router = APIRouter(prefix="/v1", tags=["memories"])
 
 
 @forget_router.post("/forget", responses={200: {"model": Preview | Receipt}})
@@ -289,6 +289,3 @@ async def forget(served: Served, scope: Admin, body: Forget) -> Response:
 async def receipts(served: Served, scope: Reader) -> Response:
     """What erasures removed, oldest first."""
     return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).receipts())})
-
-
-router.include_router(forget_router)

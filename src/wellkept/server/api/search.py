@@ -15,7 +15,7 @@ from wellkept.server.auth import Reader
 from wellkept.server.service import Served
 from wellkept.server.wire import Body, Moment, answer
 
-router = APIRouter(tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"])
 
 Kind = Literal["event", "fact", "summary"]
 MAX_RESULTS = 200

@@ -31,7 +31,7 @@ from wellkept.server.wire import (
 )
 from wellkept.session import Session, SessionReader
 
-router = APIRouter(tags=["sessions"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=IdempotentRoute)
 
 Shape = Literal["openai", "anthropic"]
 Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
@@ -171,7 +171,7 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 
 
 # The store itself knows a message by its key, so that its route needs no kept answers.
-append_router = APIRouter(tags=["sessions"])
+append_router = APIRouter(prefix="/v1", tags=["sessions"])
 
 
 @append_router.post(
@@ -253,6 +253,3 @@ def shown(context: Context, shape: Shape, trace: bool) -> dict[str, Any]:
     if not trace:
         del data["trace"]
     return data
-
-
-router.include_router(append_router)

@@ -13,7 +13,7 @@ from wellkept.server.auth import Reader, visitor_of
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, SessionId
 
-router = APIRouter(tags=["live"])
+router = APIRouter(prefix="/v1", tags=["live"])
 
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
