@@ -20,6 +20,7 @@ from wellkept.store.flash.journal import HostDisk
 from wellkept.testing import FakeClock
 from wellkept_flash import health
 
+STEP = 7  # every seventh call; 1 takes a few minutes
 SCOPE = {"namespace": "家", "user": "小明"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 
@@ -183,13 +184,12 @@ def run(root: Path, monkeypatch: pytest.MonkeyPatch, disk: HostDisk) -> list[Any
 def test_an_operation_is_there_or_it_is_not(
     mode: str, first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = int(os.environ.get("WELLKEPT_KILL_STEP", "7"))
     whole = run(tmp_path / "whole", monkeypatch, HostDisk())
     assert len(whole) == 15
     disk = Doomed(1 << 30, mode)
     run(tmp_path / "count", monkeypatch, disk)
     assert disk.calls > 150
-    for at in range(first, disk.calls, step):
+    for at in range(first, disk.calls, STEP):
         root = tmp_path / "device"
         acknowledged = run(root, monkeypatch, Doomed(at, mode))
         memory = opened(root, monkeypatch, HostDisk())
@@ -268,7 +268,7 @@ def test_a_full_disk_loses_nothing_and_says_so(
         assert room > 2000
     seen = state(memory) if memory else {}
     if memory:
-        assert trimmed(seen) in [trimmed(one) for one in done[-1:]]
+        assert trimmed(seen) in [trimmed(one) for one in done[-1:] or [{}]]
         memory._core.store._lock.close()  # type: ignore[attr-defined]
     again = opened(root, monkeypatch, HostDisk())
     assert trimmed(state(again)) == trimmed(seen)
