@@ -27,6 +27,8 @@ _CORRECTION = lazy.compile(
     r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
     re.IGNORECASE,
 )
+_AGE = re.compile(r"岁|\byears?[ -]old\b", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}[-/年]|\d[月号日]")
 # A subject has one of these at a time. Each is known by the words that its statement begins with, the subject left out.
 _SINGLE = {
     "home": lazy.compile(
@@ -63,7 +65,12 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
         source: the message that ``new`` came from.
     """
     verdicts = [rules.relation(new.text, old.text) for old in olds]
-    replaces = [at for at, verdict in enumerate(verdicts) if verdict in (rules.CONFLICT, rules.NARROWER)]
+    replaces = [
+        at
+        for at, verdict in enumerate(verdicts)
+        if verdict == rules.NARROWER
+        or (verdict == rules.CONFLICT and _excludes(new, olds[at], correction, source))
+    ]
     same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.SAME), None)
     if same is None and not replaces:
         same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.BROADER), None)
@@ -94,6 +101,23 @@ def handles(claim: Claim) -> list[str]:
     if topic:
         named.append(f"topic {rules.normal(claim.subject)} {topic}")
     return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
+
+
+def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
+    """Whether two claims that cannot both be read as one (``rules.CONFLICT``) cannot both be true.
+
+    Opposites cannot. The same words around other numbers can ("owns boat 5", "owns boat 6"), unless they give
+    an age, or the key or the message says that it is one thing with one value; days can, unless the message
+    corrects one.
+    """
+    if rules.polarity(new.text) != rules.polarity(old.text) or (
+        _AGE.search(new.text) and _AGE.search(old.text)
+    ):
+        return True
+    corrected = correction or _CORRECTION.search(source) is not None
+    if _DATE.search(new.text) or not _same_key(new, old):
+        return corrected and bool(source)
+    return True
 
 
 def same_content(new: Claim, old: Claim) -> bool:
@@ -164,7 +188,13 @@ def _same_frame(new: Claim, old: Claim) -> bool:
 
 
 def _denied(old: Claim, source: str) -> bool:
-    return any(rules.relation(clause, old.text) == rules.CONFLICT for clause in clauses(source))
+    """Whether a clause of the message says the opposite of ``old``."""
+    said = [clause.rstrip("了啦") for clause in clauses(source)]
+    return any(
+        rules.relation(clause, old.text) == rules.CONFLICT
+        and rules.polarity(clause) != rules.polarity(old.text)
+        for clause in said
+    )
 
 
 def clauses(text: str) -> list[str]:

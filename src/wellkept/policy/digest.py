@@ -3,15 +3,17 @@
 A digest is plain text. A line ``[2024-06-12]`` dates what follows, ``speaker: …`` quotes what somebody
 said, and ``· 5岁; 6月30日`` lists key data whose sentences had to go. A digest can be digested again
 together with what came after it. When room gets short, names go first, then wishes and to-dos, then whole
-sentences in favour of their numbers, dates and amounts; always the oldest first; a fifth of the room is kept
-for the newest constraints and wishes. What is left out is handed back for the ledger.
+sentences in favour of their numbers, dates and amounts; always the oldest first. A fifth of the room is kept
+for the newest constraints and wishes, and bare values take no more than three quarters as long as there are sentences.
+What is left out is handed back for the ledger.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -138,7 +140,7 @@ _PREFERENCE = lazy.compile(
     r"|習慣|着迷|害怕|受不了"
     r"|\b(?:loves?|hates?|prefers?|preferred|favou?rites?|enjoys?|dislikes?|fond of"
     r"|can['’]t stand|obsessed|likes"
-    r"|(?:i|we|they|you|really|also|don['’]t|didn['’]t) like[ds]?)\b",
+    r"|(?<!as )(?:i|we|they|you|really|also|don['’]t|didn['’]t) like[ds]?)\b",
     re.IGNORECASE,
 )
 _CACHED = 8_192
@@ -255,9 +257,11 @@ def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> li
     only_here: list[set[Key]] = [set() for _ in pieces]
     for key, place in last.items():
         only_here[place].add(key)
+    bare = [_reduced(piece, "values", only, limit) for piece, only in zip(pieces, only_here, strict=True)]
+    sizes = [count(piece.text) + 1 for piece in bare]
     steps = [
-        (place, _reduced(pieces[place], form, only_here[place], limit))
-        for place, form in _concessions(pieces, _protected(pieces, limit, count))
+        (place, bare[place] if form == "values" else _reduced(pieces[place], form))
+        for place, form in _concessions(pieces, _protected(pieces, limit, count), sizes, limit * 3 // 4)
     ]
     few, many = 0, len(steps)
     while few + 1 < many:
@@ -288,20 +292,35 @@ def _protected(pieces: list[_Piece], limit: int, count: Callable[[str], int]) ->
     return protected
 
 
-def _concessions(pieces: list[_Piece], protected: set[int]) -> Iterator[tuple[int, Form]]:
-    """What to give up, in this order, each from the oldest piece to the newest; the protected at the end."""
-    steps: tuple[tuple[int, Form], ...] = (
-        (0, "gone"), (1, "gone"), (4, "clauses"), (2, "gone"), (4, "values"), (3, "gone"), (4, "gone"),
-    )  # fmt: skip
-    for rank, form in steps:
-        for place, piece in enumerate(pieces):
-            shorter = piece.form != "values" or form == "gone"
-            if piece.sentence.rank == rank and shorter and (place not in protected or form == "clauses"):
-                yield place, form
-    yield from ((place, "gone") for place in sorted(protected))
+def _concessions(
+    pieces: list[_Piece], protected: set[int], sizes: Sequence[int], room: int
+) -> Iterator[tuple[int, Form]]:
+    """What to give up, in this order, each from the oldest piece to the newest; the protected at the end.
+
+    Before bare values take more than ``room`` (a piece takes its part of ``sizes``), the oldest of them go: what
+    is new is worth its sentences.
+    """
+    open_to = [place for place in range(len(pieces)) if place not in protected]
+    ranks = [piece.sentence.rank for piece in pieces]
+    for rank in (0, 1):
+        yield from ((place, "gone") for place in open_to if ranks[place] == rank)
+    spoken = [place for place, rank in enumerate(ranks) if rank == 4 and pieces[place].form != "values"]
+    yield from ((place, "clauses") for place in spoken)
+    yield from ((place, "gone") for place in open_to if ranks[place] == 2)
+    bare: deque[int] = deque()
+    for place in (place for place in open_to if ranks[place] == 4):
+        if pieces[place].form != "values":
+            yield place, "values"
+        bare.append(place)
+        room -= sizes[place]
+        while room < 0:
+            room += sizes[bare[0]]
+            yield bare.popleft(), "gone"
+    yield from ((place, "gone") for place in open_to if ranks[place] == 3)
+    yield from ((place, "gone") for place in (*bare, *sorted(protected)))
 
 
-def _reduced(piece: _Piece, form: Form, only_here: set[Key], limit: int) -> _Piece:
+def _reduced(piece: _Piece, form: Form, only_here: Collection[Key] = (), limit: int = 0) -> _Piece:
     """``piece`` in a shorter ``form``; as values, those that are ``only_here``, no more than may ever fit."""
     sentence, text = piece.sentence, ""
     data: tuple[KeyDatum, ...] = ()

@@ -26,10 +26,13 @@ class Message(BaseModel):
     metadata: dict[str, Any] | None = None
     idempotency_key: str | None = Field(default=None, max_length=255)
 
+    def said(self) -> dict[str, Any]:
+        """The message itself, as its provider writes it."""
+        return self.model_dump(exclude_unset=True, exclude=set(_OURS))
+
     def draft(self, key: str | None) -> Draft:
         """The event that it stands for. Raises InvalidInput for a message of neither shape."""
-        said = self.model_dump(exclude_unset=True, exclude=set(_OURS))
-        draft = parse(said)
+        draft = parse(self.said())
         return replace(
             draft,
             ts=self.ts,

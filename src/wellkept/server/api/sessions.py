@@ -227,8 +227,9 @@ async def _context(
     shape: Shape,
     trace: bool,
 ) -> Response:
+    # Not a reader: where the policy wants traces, one is kept of each context that was handed out.
     context = await served.memory.run(
-        lambda memory: reader(memory, scope, session_id).get_context(query, budget, as_of=as_of)
+        lambda memory: writer(memory, scope, session_id).get_context(query, budget, as_of=as_of)
     )
     return answer(shown(context, shape, trace))
 

@@ -40,20 +40,11 @@ NOTES = """
     UNION ALL SELECT key, text, 1 FROM ledger WHERE session = ?1
 """
 _COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
-# Jumps from topic to topic, so that the many versions of a long session cost nothing.
+NEXT_TOPIC = "SELECT min(topic) FROM summaries WHERE session = ? AND topic > ?"
 CURRENT = f"""
-    WITH RECURSIVE topics (topic) AS (
-        SELECT min(topic) FROM summaries WHERE session = ?1
-        UNION ALL SELECT (SELECT min(topic) FROM summaries WHERE session = ?1 AND topic > topics.topic)
-        FROM topics WHERE topics.topic IS NOT NULL
-    )
-    SELECT {_COLUMNS} FROM summaries WHERE key IN (
-        SELECT (
-            SELECT key FROM summaries WHERE session = ?1 AND topic = topics.topic AND covers_to <= ?2 AND version <= ?3
-            ORDER BY version DESC LIMIT 1
-        ) FROM topics
-    )
-    ORDER BY (SELECT min(version) FROM summaries first WHERE session = ?1 AND first.topic = summaries.topic), topic
+    SELECT {_COLUMNS}, (SELECT min(version) FROM summaries WHERE session = ?1 AND topic = ?2)
+    FROM summaries WHERE session = ?1 AND topic = ?2 AND covers_to <= ?3 AND version <= ?4
+    ORDER BY version DESC LIMIT 1
 """
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
 LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value"
@@ -121,9 +112,13 @@ class Summaries:
             self._terms.add(ref.scope_key, key, index_tokens(text))
 
     def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
-        values = (ref.key, MAX_SEQ if upto is None else upto, MAX_SEQ if version is None else version)
-        rows = self._db.execute(CURRENT, values)
-        return [_summary(ref, row) for row in rows]
+        newest, last = (MAX_SEQ if bound is None else bound for bound in (upto, version))
+        rows = []
+        topic: str | None = ""
+        while (topic := self._db.execute(NEXT_TOPIC, (ref.key, topic)).get) is not None:
+            rows += self._db.execute(CURRENT, (ref.key, topic, newest, last)).fetchall()
+        rows.sort(key=lambda row: (row[-1], row[0]))
+        return [_summary(ref, row[:-1]) for row in rows]
 
     def versions(self, ref: SessionRef) -> list[Summary]:
         return [_summary(ref, row) for row in self._db.execute(ALL, (ref.key,))]
