@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
@@ -83,24 +85,56 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
     return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
 
 
-def handles(claim: Claim) -> list[str]:
-    """Index tokens by which a store finds every claim that ``decide`` could find related to this one.
+class Handles(NamedTuple):
+    """Index tokens by which a store finds the claims that ``decide`` could find related to one.
 
-    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers
-    count as one word); two that are kept apart by key or topic share that.
+    Attributes:
+        words: one for each word of its core; numbers count as one word.
+        size: one for their number.
+        others: of its key, and of its topic where a subject has only one of it.
     """
-    statement = _statement(claim)
-    words_ = [
+
+    words: tuple[str, ...]
+    size: str
+    others: tuple[str, ...]
+
+
+def handles(claim: Claim) -> Handles:
+    """The handles of a claim; see ``may_concern``."""
+    statement = _parsed(claim.text)
+    stems = (
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
-    ]
-    named = [f"word {word}" for word in dict.fromkeys(words_)]
-    if claim.attribute:
-        named.append(f"key {rules.normal(claim.subject)} {rules.normal(claim.attribute)}")
+    )
+    unique = tuple(_handle("word", stem) for stem in dict.fromkeys(stems))
+    subject = rules.normal(claim.subject)
+    others = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
     topic = _single_valued(claim)
-    if topic:
-        named.append(f"topic {rules.normal(claim.subject)} {topic}")
-    return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
+    return Handles(
+        unique,
+        size_handle(len(unique)),
+        tuple([*others, _handle("topic", subject, topic)] if topic else others),
+    )
+
+
+def size_handle(count: int) -> str:
+    """The handle of all claims with so many words."""
+    return _handle("size", str(count))
+
+
+def _handle(*parts: str) -> str:
+    return _MARK + hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
+
+
+def may_concern(a: Handles, b: Handles) -> bool:
+    """Whether ``decide`` may find two claims related: they share key or topic, or one has all words of the
+    other.
+
+    Of two claims that are the same, finer or opposite, the shorter one's words stand in the longer one
+    (``rules.relation``).
+    """
+    shared = len(set(a.words) & set(b.words))
+    return bool(set(a.others) & set(b.others)) or (shared > 0 and shared in (len(a.words), len(b.words)))
 
 
 def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
@@ -121,15 +155,17 @@ def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
 
 
 def same_content(new: Claim, old: Claim) -> bool:
-    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter
-    one are shared."""
-    a, b = (set(handles(replace(claim, attribute=""))) for claim in (new, old))
-    return rules.relation(new.text, old.text) != rules.DIFFERENT or (
-        bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))
-    )
+    """Whether two claims tell of the same thing, even if not the same of it: they share most of the shorter
+    one's words."""
+    a, b = set(handles(new).words), set(handles(old).words)
+    if a and b and len(a & b) >= 0.6 * min(len(a), len(b)):
+        return True
+    return rules.relation(new.text, old.text) != rules.DIFFERENT
 
 
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
+    if not _same_key(new, old) and not _single_valued(new):
+        return False
     if (
         rules.normal(new.subject) != rules.normal(old.subject)
         or _statement(new).marks != _statement(old).marks
@@ -146,7 +182,12 @@ def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> b
 
 def _single_valued(claim: Claim) -> str:
     """What a claim tells of which there is only one at a time; "" for all else."""
-    statement = _bare(_predicate(claim))
+    return _topic(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _topic(predicate: str) -> str:
+    statement = _bare(predicate)
     favourite = _FAVOURITE.search(statement)
     if favourite:
         return f"favourite {favourite[1] or favourite[2]}"
@@ -170,7 +211,13 @@ def _predicate(claim: Claim) -> str:
 
 
 def _statement(claim: Claim) -> rules.Statement:
-    return rules.Statement(_predicate(claim))
+    return _parsed(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> rules.Statement:
+    """A parsed text, to be read only; the same few facts are looked at again and again."""
+    return rules.Statement(text)
 
 
 def _same_key(new: Claim, old: Claim) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ import apsw
 
 from wellkept.errors import Conflict, NotFound
 from wellkept.policy.claims import Claim
-from wellkept.policy.conflict import handles
+from wellkept.policy.conflict import handles, size_handle
 from wellkept.policy.words import Term, index_tokens
 from wellkept.records import Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
@@ -109,7 +110,15 @@ def terms_of(claim: Claim) -> list[str]:
 
 def indexed_terms(fact: Fact) -> list[str]:
     """What the index holds of a fact; nothing of a retired one."""
-    return [*terms_of(fact), *handles(fact)] if fact.state in _SEARCHED else []
+    if fact.state not in _SEARCHED:
+        return []
+    known = handles(fact)
+    return [*terms_of(fact), *known.words, known.size, *known.others]
+
+
+def _postings(index: Terms, owner: int, tokens: Sequence[str]) -> Iterator[dict[int, int]]:
+    """The rows of each token."""
+    yield from index.postings(owner, [Term(token) for token in tokens]).values()
 
 
 class Facts:
@@ -155,12 +164,15 @@ class Facts:
         owner = scope_key(self._db, scope)
         if owner is None:
             return []
-        found = Terms(self._db, "fact").postings(owner, [Term(handle) for handle in handles(claim)])
-        keys = [key for postings in found.values() for key in postings]
+        index, own = Terms(self._db, "fact"), handles(claim)
+        keys = {key for found in _postings(index, owner, own.others) for key in found}
+        shared = Counter(key for found in _postings(index, owner, own.words) for key in found)
+        keys.update(key for key, count in shared.items() if count == len(own.words))
+        for count in set(shared.values()) - {len(own.words)}:
+            [sized] = _postings(index, owner, [size_handle(count)])
+            keys.update(key for key in sized if shared[key] == count)
         known = self.by_text(scope, rules.fingerprint(claim.text))
-        if known is not None:
-            keys.append(known.key)
-        return self.by_keys(scope, sorted(set(keys)))
+        return self.by_keys(scope, sorted(keys | ({known.key} if known else set())))
 
     def active(self, scope: Scope) -> int:
         return self._db.execute(COUNT, (scope_key(self._db, scope),)).get or 0
