@@ -1,7 +1,7 @@
 """Facts: the cost of storing one, and of storing, recalling, searching and showing when other users are many.
 
-Run it with ``python -m benchmarks.facts [--quick] [--folder DIR]``. The floor of a stored fact is one row and one FTS5 row in one commit,
-with the standard library's sqlite3.
+Run it with ``python -m benchmarks.facts [--quick] [--folder DIR]``. The floor of a stored fact is one row and one FTS5
+row in one commit, with the standard library's sqlite3.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def at_size(folder: Path, users: int, times: int) -> list[float]:
 
 
 def calls(user_messages: int) -> tuple[int, int]:
-    """Model calls for a conversation of so many user messages, given one by one: by the worker's batches, and by hand at the end."""
+    """Model calls for so many user messages: as they come, by the worker's batches; and by hand at the end."""
     counts = []
     for at_once in (False, True):
         model = FakeModel(_nothing)

@@ -18,6 +18,9 @@ from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
+MAX_WORDS = 32
+"""Words of a claim by which finer and vaguer ones are found; what begins alike for longer is a document."""
+
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
 _CLAUSES = lazy.compile(
@@ -89,52 +92,36 @@ class Handles(NamedTuple):
     """Index tokens by which a store finds the claims that ``decide`` could find related to one.
 
     Attributes:
-        words: one for each word of its core; numbers count as one word.
-        size: one for their number.
-        others: of its key, and of its topic where a subject has only one of it.
+        stored: those that a claim is stored under.
+        sought: those of which a related claim is stored under at least one.
     """
 
-    words: tuple[str, ...]
-    size: str
-    others: tuple[str, ...]
+    stored: tuple[str, ...]
+    sought: tuple[str, ...]
 
 
 def handles(claim: Claim) -> Handles:
-    """The handles of a claim; see ``may_concern``."""
+    """The handles of a claim.
+
+    Of two claims that are the same, finer or opposite, one begins with all words of the other, numbers aside
+    (``rules.relation``); two that are kept apart by their key or topic share that.
+    """
     statement = _parsed(claim.text)
-    stems = (
+    stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
-    )
-    unique = tuple(_handle("word", stem) for stem in dict.fromkeys(stems))
-    subject = rules.normal(claim.subject)
-    others = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
-    topic = _single_valued(claim)
-    return Handles(
-        unique,
-        size_handle(len(unique)),
-        tuple([*others, _handle("topic", subject, topic)] if topic else others),
-    )
-
-
-def size_handle(count: int) -> str:
-    """The handle of all claims with so many words."""
-    return _handle("size", str(count))
+    ]
+    sizes = range(1, min(len(stems), MAX_WORDS) + 1)
+    subject, topic = rules.normal(claim.subject), _single_valued(claim)
+    shared = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
+    shared += [_handle("topic", subject, topic)] if topic else []
+    whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
+    wholes = [_handle("whole", *stems[:size]) for size in sizes]
+    return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
 
 
 def _handle(*parts: str) -> str:
-    return _MARK + hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
-
-
-def may_concern(a: Handles, b: Handles) -> bool:
-    """Whether ``decide`` may find two claims related: they share key or topic, or one has all words of the
-    other.
-
-    Of two claims that are the same, finer or opposite, the shorter one's words stand in the longer one
-    (``rules.relation``).
-    """
-    shared = len(set(a.words) & set(b.words))
-    return bool(set(a.others) & set(b.others)) or (shared > 0 and shared in (len(a.words), len(b.words)))
+    return _MARK + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
@@ -157,7 +144,7 @@ def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
 def same_content(new: Claim, old: Claim) -> bool:
     """Whether two claims tell of the same thing, even if not the same of it: they share most of the shorter
     one's words."""
-    a, b = set(handles(new).words), set(handles(old).words)
+    a, b = set(_parsed(new.text).stems()), set(_parsed(old.text).stems())
     if a and b and len(a & b) >= 0.6 * min(len(a), len(b)):
         return True
     return rules.relation(new.text, old.text) != rules.DIFFERENT

@@ -10,17 +10,17 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import apsw
 
 from wellkept.errors import Conflict, NotFound
 from wellkept.policy.claims import Claim
-from wellkept.policy.conflict import handles, size_handle
-from wellkept.policy.words import Term, index_tokens
+from wellkept.policy.conflict import handles
+from wellkept.policy.words import index_tokens
 from wellkept.records import Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef
@@ -50,6 +50,8 @@ PUT = f"""
         superseded_by = excluded.superseded_by, metadata = excluded.metadata, changed = excluded.changed,
         fingerprint = excluded.fingerprint, terms = excluded.terms
 """
+HOLDING = "SELECT rowid FROM fact_terms WHERE fact_terms MATCH ?"
+KEY_BY_TEXT = "SELECT key FROM facts WHERE scope = ? AND fingerprint = ? AND state = 0"
 COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
@@ -112,13 +114,12 @@ def indexed_terms(fact: Fact) -> list[str]:
     """What the index holds of a fact; nothing of a retired one."""
     if fact.state not in _SEARCHED:
         return []
-    known = handles(fact)
-    return [*terms_of(fact), *known.words, known.size, *known.others]
+    return [*terms_of(fact), *handles(fact).stored]
 
 
-def _postings(index: Terms, owner: int, tokens: Sequence[str]) -> Iterator[dict[int, int]]:
-    """The rows of each token."""
-    yield from index.postings(owner, [Term(token) for token in tokens]).values()
+@lru_cache(maxsize=256)
+def _print(text: str) -> bytes:
+    return bytes.fromhex(rules.fingerprint(text))
 
 
 class Facts:
@@ -164,15 +165,10 @@ class Facts:
         owner = scope_key(self._db, scope)
         if owner is None:
             return []
-        index, own = Terms(self._db, "fact"), handles(claim)
-        keys = {key for found in _postings(index, owner, own.others) for key in found}
-        shared = Counter(key for found in _postings(index, owner, own.words) for key in found)
-        keys.update(key for key, count in shared.items() if count == len(own.words))
-        for count in set(shared.values()) - {len(own.words)}:
-            [sized] = _postings(index, owner, [size_handle(count)])
-            keys.update(key for key in sized if shared[key] == count)
-        known = self.by_text(scope, rules.fingerprint(claim.text))
-        return self.by_keys(scope, sorted(keys | ({known.key} if known else set())))
+        wanted = " OR ".join(f'"{owner:x}x{handle}"' for handle in handles(claim).sought)
+        keys = {key for (key,) in self._db.execute(HOLDING, (wanted,))}
+        known = self._db.execute(KEY_BY_TEXT, (owner, _print(claim.text))).get
+        return self.by_keys(scope, sorted(keys if known is None else keys | {known}))
 
     def active(self, scope: Scope) -> int:
         return self._db.execute(COUNT, (scope_key(self._db, scope),)).get or 0
@@ -303,7 +299,7 @@ class Writer:
     def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
         indexed = indexed_terms(fact)
         row = _row(fact)
-        print_ = bytes.fromhex(rules.fingerprint(fact.text))
+        print_ = _print(fact.text)
         try:
             self._db.execute(PUT, (*row, self._owner, print_, len(terms_of(fact))))
         except apsw.ConstraintError as error:
