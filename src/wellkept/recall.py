@@ -187,14 +187,14 @@ class ScopeIndex:
     """Several corpora as the one index that ranking reads; keys carry their corpus in the upper bits."""
 
     def __init__(self, corpora: Sequence[Corpus], scope: Scope, narrow: Narrow) -> None:
-        self._corpora = corpora
+        sizes = {corpus: corpus.size(scope) for corpus in corpora}
+        self._corpora = [corpus for corpus, (documents, _) in sizes.items() if documents]
         self.scope = scope
         self._narrow = narrow
         self._known: dict[int, Doc | None] = {}
-        sizes = [corpus.size(scope) for corpus in corpora]
-        self.documents = sum(documents for documents, _ in sizes)
-        self.average = sum(terms for _, terms in sizes) / (self.documents or 1)
-        self.speakers = {name for corpus in corpora for name in corpus.speakers(scope)}
+        self.documents = sum(documents for documents, _ in sizes.values())
+        self.average = sum(terms for _, terms in sizes.values()) / (self.documents or 1)
+        self.speakers = {name for corpus in self._corpora for name in corpus.speakers(scope)}
 
     def postings(self, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """See ``policy.corpus.Index``; only of documents that may be found."""

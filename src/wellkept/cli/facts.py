@@ -1,167 +1,162 @@
-"""``wellkept facts``, ``wellkept forget`` and ``wellkept undo``."""
+"""``wellkept facts`` and ``wellkept undo``: what is durably remembered of a user, and every change of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 import click
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from wellkept.cli import render
 from wellkept.cli.moments import Time
 from wellkept.cli.output import clean, console, local, print_json, print_table
 from wellkept.cli.target import Target, target_options
-from wellkept.facts.forget import Preview, Receipt
-from wellkept.memory import UserMemory
+from wellkept.policy.claims import USER
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 
-_CURRENT: tuple[FactState, ...] = ("active",)
-_EVERY: tuple[FactState, ...] = ("active", "archived", "retired")
-_SHOWN = 10
+
+@click.group("facts")
+def facts_command() -> None:
+    """What is durably remembered of a user: list it, add to it, correct it, see where it comes from."""
 
 
-@click.command("facts")
+@facts_command.command("list")
 @target_options
-@click.option("--add", "added", metavar="TEXT", help="Remember this statement, as it is.")
-@click.option(
-    "--label", "labels", metavar="LABEL", multiple=True, help="Only under this label; with --add: its label."
-)
-@click.option("--all", "every", is_flag=True, help="Archived and retired ones too.")
-@click.option("--as-of", type=Time(), metavar="TIME", help="Those that were believed then.")
-@click.option(
-    "--history", "fact", metavar="ID", help="Every change of one fact, with the number that `undo` takes."
-)
-@click.option("--log", is_flag=True, help="Every change of all facts.")
-@click.option("--review", is_flag=True, help="What waits for a decision.")
-@click.option("--accept", type=int, metavar="NUMBER", help="Decide a question of --review with yes.")
-@click.option("--reject", type=int, metavar="NUMBER", help="Decide a question of --review with no.")
-def facts_command(
-    target: Target, added: str | None, labels: tuple[str, ...], every: bool, as_of: datetime | None,
-    fact: str | None, log: bool, review: bool, accept: int | None, reject: int | None,
-) -> None:  # fmt: skip
-    """List what is durably remembered of a user."""
+@click.option("--label", "labels", multiple=True, help="Only under this label; may be repeated.")
+@click.option("--all", "everything", is_flag=True, help="Those that were retired or archived, too.")
+@click.option("--as-of", type=Time(), metavar="TIME", help="What was believed then.")
+@click.option("--markdown", is_flag=True, help="As a MEMORY.md file, the most used first.")
+def list_command(
+    target: Target, labels: tuple[str, ...], everything: bool, as_of: datetime | None, markdown: bool
+) -> None:
+    """List the facts about a user."""
     with target.open() as memory:
         user = target.user_memory(memory)
-        if added is not None:
-            user.keep(added, labels=labels, actor="user")
-        for number, yes in ((accept, True), (reject, False)):
-            if number is not None:
-                _settled(user.settle(number, accept=yes))
-        if fact is not None or log:
-            _changes(target, user.history(fact) if fact else user.changes(limit=1000))
-        elif review:
-            _review(target, user, user.review())
-        else:
-            wanted = () if added is not None else labels
-            page = user.get_all(
-                limit=10_000, labels=wanted, states=_EVERY if every else _CURRENT, as_of=as_of
-            )
-            _facts(target, page.results)
-
-
-def _facts(target: Target, facts: Sequence[Fact]) -> None:
+        if markdown:
+            click.echo(clean(user.memory_md()))
+            return
+        states: tuple[FactState, ...] = ("active", "archived", "retired") if everything else ("active",)
+        found = user.get_all(limit=10_000, labels=labels, states=states, as_of=as_of).results
     if target.json:
-        print_json([fact.to_dict() for fact in facts])
-    elif not facts:
-        click.echo("Nothing is remembered.")
+        print_json([fact.to_dict() for fact in found])
+    elif found:
+        print_table(["fact", "text", "labels", "state", "uses#", "changed"], map(_row, found))
     else:
-        rows = [
-            (fact.id, _state(fact), ", ".join(fact.labels), local(fact.changed_at), fact.text)
-            for fact in facts
-        ]
-        print_table(("ID", "STATE", "LABELS", "CHANGED", "FACT"), rows)
+        click.echo("No facts.")
 
 
-def _state(fact: Fact) -> str:
-    return f"{fact.state}, pinned" if fact.pinned else fact.state
+def _row(fact: Fact) -> list[str]:
+    state = f"{fact.state}, pinned" if fact.pinned else fact.state
+    return [fact.id, fact.text, " ".join(fact.labels), state, f"{fact.uses:,}", local(fact.changed_at)]
 
 
-def _changes(target: Target, changes: Sequence[Change]) -> None:
+@facts_command.command("add")
+@click.argument("text")
+@target_options
+@click.option("--label", "labels", multiple=True, help="A short tag; may be repeated, 3 at most.")
+@click.option("--subject", default=USER, show_default=True, help="Whom it is about.")
+@click.option("--attribute", default="", help="Which side of them, e.g. diet.")
+def add_command(target: Target, text: str, labels: tuple[str, ...], subject: str, attribute: str) -> None:
+    """Remember TEXT as it is, without a model, and retire what it takes the place of."""
+    with target.open() as memory:
+        made = target.user_memory(memory).add(
+            text, infer=False, labels=labels, subject=subject, attribute=attribute
+        )
     if target.json:
-        print_json([change.to_dict() for change in changes])
+        print_json(made)
         return
-    rows = [(str(it.id), local(it.at), it.actor, it.action, it.fact_id, _became(it)) for it in changes]
-    print_table(("CHANGE", "WHEN", "BY", "ACTION", "FACT", "TEXT"), rows)
+    for result in made["results"]:
+        click.echo(clean(f"{result['event'].lower()} {result['id']}: {result['memory']}"))
 
 
-def _became(change: Change) -> str:
-    before, after = change.before, change.after
-    if after is None:
-        return "(erased)"
-    return f"{before.text} → {after.text}" if before is not None and before.text != after.text else after.text
+@facts_command.command("retire")
+@click.argument("fact")
+@target_options
+def retire_command(target: Target, fact: str) -> None:
+    """Take a FACT out of every context and search. It stays in the history, and `wellkept undo` brings it back."""
+    with target.open() as memory:
+        _say(target, [target.user_memory(memory).delete(fact, actor="user")])
 
 
-def _review(target: Target, user: UserMemory, doubts: Sequence[Doubt]) -> None:
+@facts_command.command("history")
+@click.argument("fact", required=False)
+@target_options
+@click.option("--limit", default=50, show_default=True, help="How many changes at most, without FACT.")
+def history_command(target: Target, fact: str | None, limit: int) -> None:
+    """Every change of a FACT, or the newest changes of all, oldest first."""
+    with target.open() as memory:
+        user = target.user_memory(memory)
+        _say(target, user.history(fact) if fact else user.changes(limit=limit))
+
+
+@facts_command.command("review")
+@target_options
+def review_command(target: Target) -> None:
+    """What waits for a decision: may this replace that, should this be forgotten?"""
+    with target.open() as memory:
+        user = target.user_memory(memory)
+        doubts = user.review()
+        texts = {id: user.get(id).text for doubt in doubts for id in doubt.facts}
     if target.json:
         print_json([doubt.to_dict() for doubt in doubts])
     elif not doubts:
         click.echo("Nothing waits for a decision.")
-    else:
-        print_table(("NUMBER", "QUESTION"), [(str(doubt.id), _question(user, doubt)) for doubt in doubts])
+    for doubt in doubts if not target.json else ():
+        console().print(asked(doubt, texts))
 
 
-def _question(user: UserMemory, doubt: Doubt) -> str:
-    texts = [f"“{user.get(id).text}”" for id in doubt.facts]
-    if doubt.kind == "replace":
-        return f"Does {texts[0]} take the place of {texts[1]}?"
-    if doubt.kind == "erase":
-        return f"The user wanted this forgotten; it is retired. Erase it? {', '.join(texts)}"
-    return f"What is to be forgotten? The user said: {doubt.text}"
+def asked(doubt: Doubt, texts: Mapping[str, str]) -> RenderableType:
+    """A question of the review list as a person reads it; ``texts``: those of its facts by id."""
+    named = [texts[id] for id in doubt.facts]
+    question = {
+        "replace": " takes the place of ".join(named),
+        "erase": f"erase for good, with its source: {', '.join(named)}",
+        "forget": f"forget what is meant here: {doubt.text}",
+    }[doubt.kind]
+    return Text(f"{doubt.id:<4}{clean(question)}?", style="yellow")
 
 
-@click.command("forget")
-@click.argument("query", required=False)
+@facts_command.command("settle")
+@click.argument("number", type=int)
 @target_options
-@click.option("--id", "ids", metavar="ID", multiple=True, help="A fact by its id; may be repeated.")
-@click.option("--yes", is_flag=True, help="Do it without asking.")
-def forget_command(target: Target, query: str | None, ids: tuple[str, ...], yes: bool) -> None:
-    """Erase what is remembered about QUERY (all its words), the messages that say it included.
-
-    Shows what would go and asks. The receipt says what was removed and what a second look found left. There is no undo.
-    """
+@click.option("--accept/--refuse", default=None, required=True, help="Do it, or leave all as it is.")
+def settle_command(target: Target, number: int, accept: bool) -> None:
+    """Decide the question NUMBER of the review list."""
     with target.open() as memory:
-        user = target.user_memory(memory)
-        preview = user.forget(query, ids=ids)
-        if not target.json:
-            out = console()
-            for line in _would_go(preview):
-                out.print(line)
-        if preview.reason is not None:
-            raise click.ClickException(preview.reason)
-        if not yes:
-            click.confirm("Erase all of this?", abort=True, err=True)
-        receipt = user.forget(preview)
-        if target.json:
-            print_json(receipt.to_dict())
-        else:
-            _settled(receipt)
-
-
-def _would_go(preview: Preview) -> Iterator[Text]:
-    yield Text(f"{len(preview.facts)} facts and {len(preview.events)} messages would go:")
-    for fact in preview.facts[:_SHOWN]:
-        yield Text(f"  fact {fact.id}  {clean(fact.text)}")
-    for event in preview.events[:_SHOWN]:
-        line = render.hint(f"  message {event.id}  {clean(str(event.content))[:100]}")
-        yield line
-    hidden = max(0, len(preview.facts) - _SHOWN) + max(0, len(preview.events) - _SHOWN)
-    if hidden:
-        yield render.hint(f"  and {hidden} more")
-
-
-def _settled(receipt: Receipt | None) -> None:
-    if receipt is None:
-        return
-    removed = ", ".join(f"{rows} {table}" for table, rows in receipt.removed.items()) or "nothing"
-    left = ", ".join(f"{rows} {table}" for table, rows in receipt.left.items()) or "nothing"
-    click.echo(f"Receipt {receipt.id}: removed {removed}. A second look found left: {left}.")
+        receipt = target.user_memory(memory).settle(number, accept=accept)
+    if target.json:
+        print_json({"accepted": accept, "receipt": receipt.to_dict() if receipt else None})
+    else:
+        click.echo("Done." if accept else "Left as it is.")
 
 
 @click.command("undo")
 @click.argument("change", type=int)
 @target_options
 def undo_command(target: Target, change: int) -> None:
-    """Take back a CHANGE of a fact, by the number that `wellkept facts --log` shows."""
+    """Take back the CHANGE with this number (see `wellkept facts history`) and all that was changed with it."""
     with target.open() as memory:
-        _changes(target, target.user_memory(memory).undo(change, actor="user"))
+        _say(target, target.user_memory(memory).undo(change, actor="user"))
+
+
+def _say(target: Target, changes: list[Change]) -> None:
+    if target.json:
+        print_json([change.to_dict() for change in changes])
+    elif changes:
+        console().print(Group(*map(changed, changes)))
+    else:
+        click.echo("No changes.")
+
+
+def changed(change: Change) -> RenderableType:
+    """One change as a line: its number, what was done to which text, when and by whom."""
+    fact = change.after or change.before
+    line = Text(f"{change.id:<4}", style="bold")
+    line.append(
+        f"{change.action:<8}", style="red" if change.action in ("retire", "evict", "erase") else "green"
+    )
+    line.append(clean(fact.text) if fact else "(erased)")
+    line.append_text(render.hint(f"  {change.fact_id} · {local(change.at)} · {change.actor}"))
+    return line

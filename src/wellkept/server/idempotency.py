@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from wellkept.records import Scope
-from wellkept.server.auth import visitor_of
+from wellkept.server.auth import names_of, visitor_of
 from wellkept.server.problems import MEDIA_TYPE
 from wellkept.server.service import service_of
 
@@ -35,8 +35,8 @@ class IdempotentRoute(APIRoute):
 
 async def _once(request: Request, key: str, handler: Handler) -> Response:
     visitor = await visitor_of(request)
-    query = request.query_params
-    scope = Scope(visitor.namespace or query.get("namespace", ""), visitor.user or query.get("user", ""))
+    namespace, user = names_of(request)
+    scope = Scope(visitor.namespace or namespace or "", visitor.user or user or "")
     asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode() + await request.body()
     replies = service_of(request).memory.replies
     kept = await replies.begin(scope, key, asked)

@@ -53,21 +53,22 @@ LEDGER_ROWS = f"""
 """
 
 
-class EventCorpus:
-    """See ``store.protocol.Corpus``."""
+class _Corpus:
+    """What all kinds of documents have in common: an index of terms called after the kind."""
 
-    kind = "event"
+    kind: str
+    _size: str
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
-        self._terms = Terms(connection, "event")
+        self._terms = Terms(connection, self.kind)
 
     def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = next(self._db.execute(SIZE, (scope_key(self._db, scope),)))
-        return documents, terms
+        documents, terms = next(self._db.execute(self._size, (scope_key(self._db, scope),)))
+        return int(documents), int(terms)
 
     def speakers(self, scope: Scope) -> set[str]:
-        return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
+        return set()
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         owner = scope_key(self._db, scope)
@@ -76,6 +77,16 @@ class EventCorpus:
     def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
         owner = scope_key(self._db, scope)
         return {} if owner is None else self._terms.frequencies(owner, tokens)
+
+
+class EventCorpus(_Corpus):
+    """See ``store.protocol.Corpus``."""
+
+    kind = "event"
+    _size = SIZE
+
+    def speakers(self, scope: Scope) -> set[str]:
+        return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         condition, values = where(narrow.condition)
@@ -113,29 +124,11 @@ def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker
     )
 
 
-class FactCorpus:
+class FactCorpus(_Corpus):
     """See ``store.protocol.Corpus``. Documents are the active and the archived facts; filters see a fact's metadata."""
 
     kind = "fact"
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._db = connection
-        self._terms = Terms(connection, "fact")
-
-    def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = next(self._db.execute(FACT_SIZE, (scope_key(self._db, scope),)))
-        return documents, terms
-
-    def speakers(self, scope: Scope) -> set[str]:
-        return set()
-
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        owner = scope_key(self._db, scope)
-        return {} if owner is None else self._terms.postings(owner, terms)
-
-    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
-        owner = scope_key(self._db, scope)
-        return {} if owner is None else self._terms.frequencies(owner, tokens)
+    _size = FACT_SIZE
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
@@ -179,29 +172,11 @@ def _lets_through(narrow: Narrow, fact: Fact) -> bool:
     )
 
 
-class SummaryCorpus:
+class SummaryCorpus(_Corpus):
     """See ``store.protocol.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
 
     kind = "summary"
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._db = connection
-        self._terms = Terms(connection, "summary")
-
-    def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = next(self._db.execute(NOTE_SIZE, (scope_key(self._db, scope),)))
-        return documents, terms
-
-    def speakers(self, scope: Scope) -> set[str]:
-        return set()
-
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        owner = scope_key(self._db, scope)
-        return {} if owner is None else self._terms.postings(owner, terms)
-
-    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
-        owner = scope_key(self._db, scope)
-        return {} if owner is None else self._terms.frequencies(owner, tokens)
+    _size = NOTE_SIZE
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""
