@@ -13,7 +13,7 @@ from wellkept.memory import Memory, UserMemory, UserReader
 from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import IdempotentRoute, StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState
@@ -264,7 +264,7 @@ async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision)
 # ──────────────────────────────────────────────────────────────────────────────────────────────
 
 # Answers that hold what was forgotten must not be kept, so that this route keeps none.
-forget_router = APIRouter(prefix="/v1", tags=["memories"])
+forget_router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute)
 
 
 @forget_router.post("/forget", responses={200: {"model": Preview | Receipt}})

@@ -15,7 +15,7 @@ from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import IdempotentRoute, StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import (
     MAX_INTEGER,
@@ -171,7 +171,7 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 
 
 # The store itself knows a message by its key, so that its route needs no kept answers.
-append_router = APIRouter(prefix="/v1", tags=["sessions"])
+append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute)
 
 
 @append_router.post(
