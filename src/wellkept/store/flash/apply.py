@@ -44,7 +44,7 @@ def torn(places: Places, additions: Iterable[Sequence[Any]]) -> list[Sequence[An
 def _is_torn(places: Places, place: Place, offset: int, size: int, crc: int) -> bool:
     session = places.session(place)
     at_a_record = offset == 0 or session.read(offset - 1, 1) == b"\n"
-    return bool(offset < session.size() <= offset + size and at_a_record)
+    return bool(offset <= session.size() <= offset + size and at_a_record)
 
 
 def take_back(places: Places, additions: Iterable[Sequence[Any]]) -> None:
