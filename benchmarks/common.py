@@ -83,7 +83,7 @@ def interleaved(works: Sequence[Callable[[], object]], *, times: int, rounds: in
         for place in range(len(works)):
             chosen = (place + round_) % len(works)
             samples[chosen].append(timed(works[chosen], times))
-    return [statistics.quantiles(each, n=4)[0] for each in samples]
+    return [statistics.quantiles(each, n=4)[0] if len(each) > 1 else each[0] for each in samples]
 
 
 @contextmanager
