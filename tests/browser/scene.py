@@ -58,7 +58,7 @@ class Teller(FakeModel):
             return json.dumps({"intent": "none", "memories": [PEANUTS]})
         if "forget" in call.text:
             return json.dumps({"intent": "forget", "memories": []})
-        if "unreadable" in call.text:
+        if "unreadable" in str(call.messages):
             return f"Sure! Here is what I found: {HOSTILE}"
         return json.dumps({"intent": "none", "memories": []})
 

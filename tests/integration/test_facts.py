@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -138,15 +139,16 @@ def test_ids_work_only_in_their_scope(memory: Memory, alice: UserMemory) -> None
     id = add(alice, "Likes tea")
     change = alice.history(id)[0].id
     for stranger in (memory.user("bob", namespace="acme"), memory.user("alice", namespace="other")):
-        for attempt in (
-            lambda: stranger.get(id),
-            lambda: stranger.update(id, "x"),
-            lambda: stranger.delete(id),
-            lambda: stranger.history(id),
-            lambda: stranger.pin(id),
-            lambda: stranger.undo(change),
-            lambda: stranger.forget(ids=[id]),
-        ):
+        attempts = [
+            partial(stranger.get, id),
+            partial(stranger.update, id, "x"),
+            partial(stranger.delete, id),
+            partial(stranger.history, id),
+            partial(stranger.pin, id),
+            partial(stranger.undo, change),
+            partial(stranger.forget, ids=[id]),
+        ]
+        for attempt in attempts:
             with pytest.raises(NotFound):
                 attempt()
         assert texts(stranger) == []

@@ -38,6 +38,9 @@ class FactPage(Record):
     def __len__(self) -> int:
         return len(self.results)
 
+    def __getitem__(self, place: int) -> Fact:
+        return self.results[place]
+
 
 class FactsReader:
     """A user's facts, to read."""

@@ -248,6 +248,7 @@ def _unrepeated(pieces: list[_Piece]) -> list[_Piece]:
 # ── room ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_MACHINES = ("assistant", "tool", "system")  # their words bind nobody
 _TOKENS_PER_VALUE = 2  # a value and what parts it from the next
 
 
@@ -279,14 +280,22 @@ def _conceded(pieces: Sequence[_Piece], steps: Iterable[tuple[int, _Piece]]) -> 
 
 
 def _protected(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> set[int]:
-    """The newest constraints, then the newest wishes and to-dos, as many as a fifth of ``limit`` holds."""
-    newest = range(len(pieces) - 1, -1, -1)
-    bound = [place for place in newest if any(datum.kind == "constraint" for datum in pieces[place].data)]
+    """What people said that binds, the newest first, in two fifths of ``limit`` by their shorter form.
+
+    First the sentences that bind to a day, a time or an amount (a deadline is never too old to matter), then the other
+    constraints; then wishes and to-dos, as far as a fifth of ``limit`` holds all.
+    """
+    newest = [place for place in range(len(pieces) - 1, -1, -1) if pieces[place].speaker not in _MACHINES]
+    kinds = {place: {datum.kind for datum in pieces[place].sentence.data} for place in newest}
+    bound = [place for place in newest if "constraint" in kinds[place]]
+    dated = [place for place in newest if kinds[place] & {"constraint", "todo"} and kinds[place] & HARD]
     wished = [place for place in newest if pieces[place].sentence.rank == 2]
-    room, protected = limit // 5, set()
-    for place in (*bound, *wished):
-        room -= count(f"{pieces[place].speaker}: {pieces[place].text}\n")
-        if room < 0:
+    taken, protected = 0, set()
+    most = dict.fromkeys((*dated, *bound), limit * 2 // 5)
+    for place in dict.fromkeys((*most, *wished)):
+        text = _clauses(pieces[place].sentence)[0] or pieces[place].text
+        taken += count(f"{pieces[place].speaker}: {text}\n")
+        if taken > most.get(place, limit // 5):
             break
         protected.add(place)
     return protected
@@ -297,8 +306,8 @@ def _concessions(
 ) -> Iterator[tuple[int, Form]]:
     """What to give up, in this order, each from the oldest piece to the newest; the protected at the end.
 
-    Before bare values take more than ``room`` (a piece takes its part of ``sizes``), the oldest of them go: what
-    is new is worth its sentences.
+    Before bare values take more than ``room`` (a piece takes its part of ``sizes``), the oldest of them go, those
+    that a machine said before those of people: what is new is worth its sentences.
     """
     open_to = [place for place in range(len(pieces)) if place not in protected]
     ranks = [piece.sentence.rank for piece in pieces]
@@ -307,17 +316,20 @@ def _concessions(
     spoken = [place for place, rank in enumerate(ranks) if rank == 4 and pieces[place].form != "values"]
     yield from ((place, "clauses") for place in spoken)
     yield from ((place, "gone") for place in open_to if ranks[place] == 2)
-    bare: deque[int] = deque()
+    machines: deque[int] = deque()
+    people: deque[int] = deque()
     for place in (place for place in open_to if ranks[place] == 4):
-        if pieces[place].form != "values":
+        fresh = pieces[place].form != "values"
+        if fresh:
             yield place, "values"
-        bare.append(place)
+        (people if fresh and pieces[place].speaker not in _MACHINES else machines).append(place)
         room -= sizes[place]
         while room < 0:
-            room += sizes[bare[0]]
-            yield bare.popleft(), "gone"
+            oldest = (machines or people).popleft()
+            room += sizes[oldest]
+            yield oldest, "gone"
     yield from ((place, "gone") for place in open_to if ranks[place] == 3)
-    yield from ((place, "gone") for place in (*bare, *sorted(protected)))
+    yield from ((place, "gone") for place in (*machines, *people, *sorted(protected)))
 
 
 def _reduced(piece: _Piece, form: Form, only_here: Collection[Key] = (), limit: int = 0) -> _Piece:

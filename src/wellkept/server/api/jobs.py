@@ -18,7 +18,7 @@ from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, answer, number, page
 from wellkept.store.protocol import Job, JobState
 
-router = APIRouter(tags=["jobs"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute)
 
 JobId = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import AwareDatetime, BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from wellkept.facts.forget import Preview, Receipt
@@ -15,10 +15,10 @@ from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
 from wellkept.server.idempotency import IdempotentRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Page, answer
+from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 
-router = APIRouter(tags=["memories"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute)
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 Number = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
@@ -149,7 +149,7 @@ async def list_memories(
     cursor: Cursor = None,
     label: Annotated[list[str] | None, Query(max_length=16)] = None,
     state: Annotated[list[FactState] | None, Query(max_length=3)] = None,
-    as_of: AwareDatetime | None = None,
+    as_of: Moment | None = None,
 ) -> Response:
     """Facts in the order they were made; active ones, if `state` does not say more."""
     found = await served.memory.run(
@@ -264,7 +264,7 @@ async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision)
 # ──────────────────────────────────────────────────────────────────────────────────────────────
 
 # Answers that hold what was forgotten must not be kept, so that this route keeps none.
-forget_router = APIRouter(tags=["memories"])
+forget_router = APIRouter(prefix="/v1", tags=["memories"])
 
 
 @forget_router.post("/forget", responses={200: {"model": Preview | Receipt}})
@@ -289,6 +289,3 @@ async def forget(served: Served, scope: Admin, body: Forget) -> Response:
 async def receipts(served: Served, scope: Reader) -> Response:
     """What erasures removed, oldest first."""
     return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).receipts())})
-
-
-router.include_router(forget_router)

@@ -14,7 +14,7 @@ from wellkept.server.auth import Reader, Writer
 from wellkept.server.service import Served
 from wellkept.server.wire import Body, answer
 
-router = APIRouter(prefix="/profile", tags=["profile"])
+router = APIRouter(prefix="/v1/profile", tags=["profile"])
 
 
 class Documents(BaseModel):

@@ -19,7 +19,7 @@ from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, answer, p
 from wellkept.store.protocol import Trace
 from wellkept.trace import Replay, TraceList, policy_of
 
-router = APIRouter(tags=["traces"])
+router = APIRouter(prefix="/v1", tags=["traces"])
 
 
 class ReplayWanted(Body):

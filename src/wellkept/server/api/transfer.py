@@ -22,7 +22,7 @@ from wellkept.server.auth import Admin, Reader
 from wellkept.server.service import Served
 from wellkept.server.wire import answer
 
-router = APIRouter(tags=["transfer"])
+router = APIRouter(prefix="/v1", tags=["transfer"])
 
 JSON_LINES = "application/x-ndjson"
 _FILE: dict[str, Any] = {"content": {JSON_LINES: {"schema": {"type": "string"}}}}

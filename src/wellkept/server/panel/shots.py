@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wellkept.context import Context
-from wellkept.policy.assemble import Candidate
+from wellkept.policy.assemble import NOTE, Candidate
 from wellkept.records import Record, plain
 from wellkept.store.protocol import Trace
 
@@ -115,16 +115,15 @@ def _pieces(text: str) -> list[Piece]:
     """``text`` parted at its memory fences, which nothing remembered can imitate."""
     pieces, end = [], 0
     for fence in _FENCE.finditer(text):
-        pieces += [_plain(text[end : fence.start()]), Piece(fence[1], fence[0])]
+        pieces += [*_plain(text[end : fence.start()]), Piece(fence[1], fence[0])]
         end = fence.end()
-    pieces.append(_plain(text[end:]))
-    return [piece for piece in pieces if piece.text]
+    return [piece for piece in [*pieces, *_plain(text[end:])] if piece.text]
 
 
-def _plain(text: str) -> Piece:
-    """Text outside of any fence: the profile under its headings, or the note before the memory."""
-    shown = text.strip("\n")
-    return Piece("profile" if re.search(r"^## ", shown, re.MULTILINE) else FRAME, shown)
+def _plain(text: str) -> list[Piece]:
+    """Text outside of any fence: the note before the memory, and the profile under its headings."""
+    note = NOTE if text.startswith(NOTE) else ""
+    return [Piece(FRAME, note), Piece("profile", text[len(note) :].strip("\n"))]
 
 
 def _content(message: Mapping[str, Any]) -> str:

@@ -40,12 +40,13 @@ NOTES = """
     UNION ALL SELECT key, text, 1 FROM ledger WHERE session = ?1
 """
 _COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
-NEXT_TOPIC = "SELECT min(topic) FROM summaries WHERE session = ? AND topic > ?"
-CURRENT = f"""
-    SELECT {_COLUMNS}, (SELECT min(version) FROM summaries WHERE session = ?1 AND topic = ?2)
-    FROM summaries WHERE session = ?1 AND topic = ?2 AND covers_to <= ?3 AND version <= ?4
-    ORDER BY version DESC LIMIT 1
+# The next topic behind ?2 in the alphabet, as it was then. In the order of an index, so that the many versions of a
+# long session cost nothing.
+NEXT = f"""
+    SELECT {_COLUMNS} FROM summaries WHERE session = ? AND topic > ? AND covers_to <= ? AND version <= ?
+    ORDER BY topic, version DESC LIMIT 1
 """
+FIRST = "SELECT min(version) FROM summaries WHERE session = ? AND topic = ?"
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
 LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value"
 DROP = "DELETE FROM summaries WHERE session = ? AND covers_to >= ?"
@@ -113,12 +114,14 @@ class Summaries:
 
     def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
         newest, last = (MAX_SEQ if bound is None else bound for bound in (upto, version))
-        rows = []
-        topic: str | None = ""
-        while (topic := self._db.execute(NEXT_TOPIC, (ref.key, topic)).get) is not None:
-            rows += self._db.execute(CURRENT, (ref.key, topic, newest, last)).fetchall()
-        rows.sort(key=lambda row: (row[-1], row[0]))
-        return [_summary(ref, row[:-1]) for row in rows]
+        found: list[Summary] = []
+        topic = ""
+        while row := self._db.execute(NEXT, (ref.key, topic, newest, last)).fetchone():
+            found.append(_summary(ref, row))
+            topic = row[0]
+        if len(found) > 1:
+            found.sort(key=lambda it: (self._db.execute(FIRST, (ref.key, it.topic)).get, it.topic))
+        return found
 
     def versions(self, ref: SessionRef) -> list[Summary]:
         return [_summary(ref, row) for row in self._db.execute(ALL, (ref.key,))]
