@@ -17,7 +17,7 @@ from tests.device.test_flash_micropython import MICROPYTHON
 from tests.device.test_flash_micropython import run as on_micropython
 from wellkept import Memory
 from wellkept.cli import cli
-from wellkept_flash import compact, files, session
+from wellkept_flash import compact, files, longterm, session
 
 Run = Callable[..., Result]
 OWNER = ("--namespace", "home", "--user", "小明")
@@ -211,6 +211,22 @@ def test_an_image_is_as_good_as_a_directory(kind: str, tmp_path: Path, run: Run)
     ]
     assert "0 new messages" in run("import", path, store=True).stdout
     assert "unpack" in run("repair", path).output or run("repair", path).exit_code == 2
+
+
+def test_a_memory_that_the_device_changed_is_changed(device: Path, tmp_path: Path, run: Run) -> None:
+    memory = longterm.LongTerm(files.Disk(sync=False), f"{device}/memory", lambda: 1_770_000_000)
+    kept = memory.store("用户住在无锡", "城市")
+    memory.store("The user likes tea", "drink")
+    assert "2 new memories" in run("import", str(device), store=True).stdout
+    memory.update(kept.item.id, "用户住在苏州")
+    assert "1 new memories, 1 were there already" in run("import", str(device), store=True).stdout
+    with Memory(str(tmp_path / "chat.db"), worker=False) as store:
+        user = store.user("小明", namespace="home")
+        [home, tea] = user.get_all().results
+        assert (home.text, tea.text) == ("用户住在苏州", "The user likes tea")
+        assert [change.action for change in user.history(home.id)] == ["store", "update"]
+        user.delete(tea.id)
+    assert "0 new memories, 2 were there already" in run("import", str(device), store=True).stdout
 
 
 def test_an_import_needs_an_owner(device: Path, tmp_path: Path, run: Run) -> None:

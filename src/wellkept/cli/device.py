@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from rich.text import Text
@@ -30,6 +30,8 @@ from wellkept_flash import health
 from wellkept_flash.folder import TYPE_NAMES
 from wellkept_flash.rules import fingerprint
 
+# A claim, its metadata, and the times (ms) since when it holds and of its last change, where they are known.
+Statement: TypeAlias = tuple[Claim, Mapping[str, Any], int | None, int | None]
 _PAGE = 500
 _SHOWN = 20
 _PATH = click.argument("path", type=click.Path(exists=True))
@@ -215,25 +217,33 @@ class _Known:
 def _take_facts(
     memory: Memory, scope: Scope, clock: StoryClock, found: Sequence[Mapping[str, Any]]
 ) -> tuple[int, int]:
-    """Keep the memories that were not taken before; how many are new, and how many were there already."""
+    """Keep the memories whose text is new; how many there were, and how many were known already."""
     user = memory.user(scope.user, namespace=scope.namespace)
-    known: set[tuple[str, str]] = set()
-    for fact in _facts(user, ("active", "archived", "retired")):
-        known.update(device_files.origins(fact))
+    facts = list(_facts(user, ("active", "archived", "retired")))
+    said = {checksum for fact in facts for checksum in device_files.checksums(fact)}
+    fresh = [item for item in found if item["sha"] not in said and item["content"].strip()]
     clock.moment = None
-    fresh = [item for item in found if (item["id"], item["sha"]) not in known and item["content"].strip()]
-    claims = [made_ready(memory._core, device_files.claim_of(item)) for item in fresh]
-    histories = map(device_files.history_of, fresh)
-    new = _keep(memory, scope, [(claim, *rest) for claim, rest in zip(claims, histories, strict=True)])
+    own = {device_files.origin(fact): fact for fact in facts if fact.state == "active"}
+    changed = [item for item in fresh if item["id"] in own]
+    for item in changed:
+        claim, (metadata, *_) = device_files.claim_of(item), device_files.history_of(item)
+        known = own[item["id"]]
+        user.update(known.id, claim.text, labels=claim.labels, keywords=claim.keywords, metadata=metadata)
+    statements = [_made_ready(memory, item) for item in fresh if item["id"] not in own]
+    new = _keep(memory, scope, statements) + len(changed)
     return new, len(found) - new
+
+
+def _made_ready(memory: Memory, item: Mapping[str, Any]) -> Statement:
+    return made_ready(memory._core, device_files.claim_of(item)), *device_files.history_of(item)
 
 
 def _keep(
     memory: Memory,
     scope: Scope,
-    statements: Sequence[tuple[Claim, Mapping[str, Any], int | None, int | None]],
+    statements: Sequence[Statement],
 ) -> int:
-    """Store claims as they are, with metadata, the time (ms) since when they hold and that of their last change.
+    """Store statements as they are.
 
     Which of them give way to which was decided where they come from. Returns how many were not known by their text.
     """
@@ -306,7 +316,7 @@ def _copy(
         _keep(device, scope, [_statement(fact) for fact in facts])
 
 
-def _statement(fact: Fact) -> tuple[Claim, Mapping[str, Any], int | None, int | None]:
+def _statement(fact: Fact) -> Statement:
     claim = Claim(**{name: getattr(fact, name) for name in Claim.__dataclass_fields__})
     return claim, fact.metadata, milliseconds(fact.valid_from), milliseconds(fact.changed_at)
 

@@ -118,11 +118,16 @@ def history_of(memory: Mapping[str, Any]) -> tuple[dict[str, Any], int | None, i
     return {"device": source}, _moment(memory["created_at"]), _moment(memory["updated_at"])
 
 
-def origins(fact: Fact) -> Iterator[tuple[str, str]]:
-    """Id and checksum that a fact has, or had, as a memory of a device: where it came from, and where it was exported to."""
-    source = fact.metadata.get("device", {})
-    yield source.get("id", ""), source.get("sha256", "")
-    yield fact.id, hashlib.sha256(Memorised(fact.id, fact.text).content.encode()).hexdigest()
+def origin(fact: Fact) -> str:
+    """Id of the memory of a device that a fact was taken from; empty for another one."""
+    source: Mapping[str, Any] = fact.metadata.get("device", {})
+    return str(source.get("id", ""))
+
+
+def checksums(fact: Fact) -> Iterator[str]:
+    """Of its text where it came from, and of its text as a device keeps it."""
+    yield fact.metadata.get("device", {}).get("sha256", "")
+    yield hashlib.sha256(Memorised(fact.id, fact.text).content.encode()).hexdigest()
 
 
 def _moment(seconds: int) -> int | None:
