@@ -278,7 +278,9 @@ class FlashStore:
 
 
 def _parsed(location: str) -> tuple[str, Scope | None, Backend]:
-    root, _, query = location.removeprefix("flash:").partition("?")
+    root, _, query = location.removeprefix("flash:").rpartition("?")
+    if "=" not in query:
+        root, query = location.removeprefix("flash:"), ""
     options = dict(parse_qsl(query))
     unknown = set(options) - {"namespace", "user", "backend"}
     backend = options.get("backend", "openai_compatible")
