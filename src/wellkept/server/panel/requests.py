@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
@@ -33,6 +34,9 @@ LEVERS = (
     "similarity_threshold",
 )
 """Settings of a policy that can be tried on a replay."""
+
+# A field that was left empty comes as "".
+Budget = Annotated[int | None, BeforeValidator(lambda given: given or None), Query(ge=1, le=100_000_000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,7 @@ async def show_request(
     id: Id,
     seq: Seq = 0,
     trace: Annotated[str | None, Query(max_length=512)] = None,
-    budget: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
+    budget: Budget = None,
 ) -> Response:
     """One request: what the model saw, beside what it sees under another budget or policy."""
     wanted = request.query_params
