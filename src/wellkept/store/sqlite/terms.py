@@ -35,7 +35,7 @@ class Terms:
 
     @cached_property
     def _prefixed(self) -> str:
-        return f"SELECT doc, count(*) FROM {self._name}_postings WHERE term >= ? AND term <= ? GROUP BY doc"
+        return f"SELECT doc FROM {self._name}_postings WHERE term >= ? AND term <= ?"
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
@@ -59,19 +59,10 @@ class Terms:
         for term in terms:
             if term.prefix:
                 first = salt + term.text
-                found[term] = dict(self._db.execute(self._prefixed, (first, first + _LAST)))
+                counts = found[term]
+                for (key,) in self._db.execute(self._prefixed, (first, first + _LAST)):
+                    counts[key] = counts.get(key, 0) + 1
         return found
-
-    def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
-        """In how many rows each token stands."""
-        salt = f"{scope_key:x}x"
-        statement = f"""
-            SELECT term, count(DISTINCT doc) FROM {self._name}_postings
-            WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
-        """
-        wanted = json.dumps([salt + token for token in tokens])
-        found = {term[len(salt) :]: count for term, count in self._db.execute(statement, (wanted,))}
-        return {token: found.get(token, 0) for token in tokens}
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
