@@ -11,10 +11,10 @@ Nothing here reads or writes: the ``Index`` answers from what its caller has at 
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
 from wellkept.policy.corpus import Doc, Index, Postings
@@ -23,14 +23,13 @@ from wellkept.policy.question import Question
 from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
 
-SHORTLIST = 20
+SHORTLIST = 16
 """So many texts are read to put the best in order; more when more results are asked for."""
 
 CLIP = 1000
 """Characters read of each of them."""
 
 _LONGLIST = 10  # times the shortlist: factors can turn an order over only so far
-LENDERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     wish = wish or Wish()
     asked = question.read(text, index.speakers)
     shortlist = max(SHORTLIST, 2 * wish.limit)
-    pool = _gather(asked, index, meant, _LONGLIST * shortlist)
+    pool = _gather(asked, index, meant)
     factors = {
         key: boosts.known(pool.docs[key], asked, wish.window)
         for key in _best(pool.sums, _LONGLIST * shortlist)
@@ -87,17 +86,15 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
     """The keys of the ``count`` best scores, equal ones by key."""
-    if len(scores) > 8 * count:
-        return heapq.nlargest(count, sorted(scores), key=scores.__getitem__)
     return sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:count]
 
 
-def _gather(asked: Question, index: Index, meant: Meaning | None, longlist: int) -> _Pool:
+def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     postings = index.postings(asked.terms)
     own = _scores(asked.terms, postings, index)
     added, more = _feedback(asked, own, index)
     text = _sum(own, _scores(added, more, index))
-    lent = bm25.lend({key: text[key] for key in _best(text, LENDERS)})
+    lent = bm25.lend(text)
     close = meant.standing() if meant is not None else {}
     docs = index.docs(lent.keys() | close.keys())
     lent = {key: score for key, score in lent.items() if key in docs}
@@ -126,8 +123,8 @@ def _feedback(
 ) -> tuple[dict[Term, float], Mapping[Term, Postings]]:
     """Only from what people said: a long answer of the assistant would lead away."""
     docs = index.docs(own.keys())
-    said = {key: score for key, score in own.items() if docs[key].role != "assistant"}
-    best = _best(said, feedback.DOCUMENTS)
+    said = (key for key in _best(own, len(own)) if docs[key].role != "assistant")
+    best = list(islice(said, feedback.DOCUMENTS))
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
     likely = feedback.likely(hits, {term.text for term in asked.terms})

@@ -7,8 +7,11 @@ and the cost of a question follows the size of one user's memory.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 import apsw
 
@@ -52,16 +55,16 @@ class Terms:
         """How often each term stands in which row."""
         salt = f"{scope_key:x}x"
         found: dict[Term, dict[int, int]] = {term: {} for term in terms}
-        exact = {salt + term.text: found[term] for term in terms if not term.prefix}
-        for text, key in self._db.execute(self._exact, (json.dumps(list(exact), ensure_ascii=False),)):
-            counts = exact[text]
-            counts[key] = counts.get(key, 0) + 1
+        exact = {salt + term.text: term for term in terms if not term.prefix}
+        rows = self._db.execute(self._exact, (json.dumps(list(exact), ensure_ascii=False),))
+        # The rows of a term follow one another.
+        for text, its in groupby(rows, itemgetter(0)):
+            found[exact[text]] = Counter(map(itemgetter(1), its))
         for term in terms:
             if term.prefix:
                 first = salt + term.text
-                counts = found[term]
-                for (key,) in self._db.execute(self._prefixed, (first, first + _LAST)):
-                    counts[key] = counts.get(key, 0) + 1
+                rows = self._db.execute(self._prefixed, (first, first + _LAST))
+                found[term] = Counter(map(itemgetter(0), rows))
         return found
 
 
