@@ -551,7 +551,9 @@ def test_goal_and_constraints_outlive_ten_merges(make: Make) -> None:
     memory = make()
     chat = open_chat(memory)
     chat.add_message("user", "The goal is to move the shop to the new server. We must not deploy on Fridays.")
-    chat.add_message("assistant", "记住了：周五不能发布。")
+    chat.add_message("assistant", "Noted.")
+    chat.add_message("user", "周五不能发布，这个不能忘。")
+    chat.add_message("assistant", "好的。")
     for start in range(0, 40, 2):
         for number in (start, start + 1):
             chat.add_message("user", f"步骤 {number}：迁移了 {100 + number} 张表。")
