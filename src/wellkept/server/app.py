@@ -51,9 +51,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     )
     app.state.service = service
     problems.install(app)
-    app.include_router(api.health_router)
-    app.include_router(api.router)
-    app.include_router(gateway.router)
+    app.router.routes += [*api.routes(), *gateway.router.routes]
     if find_spec("wellkept.server.panel"):
         import_module("wellkept.server.panel").install(app)
     door = McpDoor(service)

@@ -34,6 +34,8 @@ LEVERS = (
 )
 """Settings of a policy that can be tried on a replay."""
 
+MOST = 100_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row(Record):
@@ -114,19 +116,30 @@ async def show_request(
     id: Id,
     seq: Seq = 0,
     trace: Annotated[str | None, Query(max_length=512)] = None,
-    budget: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
+    budget: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """One request: what the model saw, beside what it sees under another budget or policy."""
-    wanted = request.query_params
+    wanted, tokens = request.query_params, _tokens(budget)
 
     def read(memory: Memory) -> dict[str, Any]:
         session = opened(desk, memory, id)
         found = session.traces.get(trace) if trace else _newest_trace(session, seq)
         if found:
-            return _recorded(desk, memory, session, found, budget, _policy(found, wanted))
-        return _then(desk, memory, session, seq, budget)
+            return _recorded(desk, memory, session, found, tokens, _policy(found, wanted))
+        return _then(desk, memory, session, seq, tokens)
 
     return await desk.page("request.html", read)
+
+
+def _tokens(given: str) -> int | None:
+    """A budget as a form brings it; None for a field that was left empty."""
+    if not given.strip():
+        return None
+    if not (given.isascii() and given.isdigit() and 0 < int(given) <= MOST):
+        raise InvalidInput(
+            f"The budget is {given!r}; it must be a whole number of tokens from 1 to {MOST:,}."
+        )
+    return int(given)
 
 
 def _newest_trace(session: SessionReader, seq: int) -> Trace | None:
