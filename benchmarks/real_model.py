@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.common import table
-from benchmarks.summaries import BEGIN, conversation, kept_in
+from benchmarks.summaries import BEGIN, Kept, conversation, kept_in
 from wellkept import Memory, Policy
 from wellkept.models import OpenAI, Reply
 from wellkept.policy.compress import clean
 from wellkept.policy.keydata import HARD, extract, missing
 from wellkept.records import text_of
+from wellkept.store.protocol import Job
 from wellkept.testing import FakeClock
 
 
@@ -41,9 +42,9 @@ class Listening:
         return reply
 
 
-def run(language: str, model: Listening, merges: int) -> list[str]:
-    """Have a conversation summarised by ``model``; a row of what became of its numbers, dates, times and amounts."""
-    clock, begin = FakeClock(BEGIN), time.perf_counter()
+def summarised(language: str, model: Listening, merges: int) -> tuple[Kept, list[Job]]:
+    """Have a conversation summarised so many times; what is left of its numbers, dates, times and amounts."""
+    clock = FakeClock(BEGIN)
     with Memory(
         ":memory:", model=model, clock=clock, worker=False, policy=Policy(daily_tokens=None)
     ) as memory:
@@ -55,19 +56,22 @@ def run(language: str, model: Listening, merges: int) -> list[str]:
             memory.run_jobs()
             if len(chat.summaries()) >= merges:
                 break
-        jobs = memory.jobs.list(kind="summarize", limit=1000)
-        found = kept_in(chat)
-        print(
-            f"\n[{language}]",
-            *(f"{job.state}: {dict(job.result or {})} {job.last_error or ''}" for job in jobs),
-            sep="\n",
-        )
-        print(chat.summaries()[-1].text)
+        print(f"\n[{language}]\n{chat.summaries()[-1].text}", flush=True)
+        return kept_in(chat), memory.jobs.list(kind="summarize", limit=1000)
+
+
+def run(language: str, model: Listening, merges: int) -> list[str]:
+    """A row of what became of the key data."""
+    begin = time.perf_counter()
+    found, jobs = summarised(language, model, merges)
+    seconds = (time.perf_counter() - begin) / max(1, len(model.heard))
+    for job in jobs:
+        print(job.state, dict(job.result or {}), job.last_error or "", flush=True)
     said, first = _first_notes(model)
-    refused = sum("refused" in (job.result or {}) for job in jobs)
+    refused = sum("refused" in (job.result or {}) or job.attempts > 1 for job in jobs)
     return [
         language, model.name, f"{first} of {said}", f"{refused} of {len(jobs)}", f"{found.all - found.lost} of {found.all}",
-        f"{found.shown} of {found.newest}", f"{(time.perf_counter() - begin) / max(1, len(model.heard)):.0f} s",
+        f"{found.shown} of {found.newest}", f"{seconds:.0f} s",
     ]  # fmt: skip
 
 
