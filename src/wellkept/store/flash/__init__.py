@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 import apsw
 
 from wellkept.errors import StoreBusy, StoreError, Unsupported
-from wellkept.store.flash import adopt, apply, rows
+from wellkept.store.flash import adopt, apply, care, rows
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.journal import Journal, Lines, check_header, disk_of, header
 from wellkept.store.flash.location import DEVICE, parse
@@ -25,10 +25,12 @@ from wellkept.store.flash.memories import Memories
 from wellkept.store.flash.places import Places
 from wellkept.store.flash.plan import Planner, owner_of, set_owner
 from wellkept.store.flash.scrub import left, purge
+from wellkept.store.health import Finding, Progress, Report
 from wellkept.store.protocol import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.derived import rebuild
+from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.migrations import MIGRATIONS
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.tally import Tally, mark
@@ -255,6 +257,26 @@ class FlashStore:
             return len(left(connection, self._kept, self._places.root, texts))
 
         return self._written(work)
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        """See ``store.health.Maintained``. The copy is a directory, too."""
+
+        def work(connection: apsw.Connection) -> None:
+            self._settle(connection)
+            care.copy(self._places.root, path, LOCK, progress)
+
+        self._written(work)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """See ``store.health.Maintained``. Opening has repaired what could be; ``findings`` say what that was."""
+
+        def work(connection: apsw.Connection) -> list[Finding]:
+            self._settle(connection)
+            return list(care.findings(self._places))
+
+        mended = [Finding(subject="file", text=text, repaired=True) for text in self.findings]
+        found = [*mended, *self._written(work), *examine(self._connections, repair=repair).findings]
+        return Report(location=self.location, findings=tuple(found))
 
     def close(self) -> None:
         """Write what the firmware wants to find beside the records, and let go of the directory."""
