@@ -21,7 +21,7 @@ def test_the_demo_shows_what_a_model_is_given_and_ends_well() -> None:
         "✓ 6月28日, said in turn 3",
         "window ·",
         "byte for byte",
-        "Missing:",
+        "completed with what they had lost",
     ):
         assert text in result.stdout
 

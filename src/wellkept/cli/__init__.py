@@ -20,12 +20,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "context": ("contexts", "Print what a model would be given now, tier by tier."),
     "trace": ("traces", "What a model was given and why; replay it under another policy."),
     "search": ("search", "Search what is remembered of a user."),
+    "facts": ("facts", "What is durably remembered of a user, and every change of it."),
+    "undo": ("facts", "Take back a change of the facts."),
+    "forget": ("forget", "Erase what is remembered about something, with a receipt."),
     "eval": ("evals", "Ask a store your own questions and measure what is found."),
     "doctor": ("care", "Look a store over, and repair it."),
     "backup": ("care", "Copy a store while it is in use."),
     "jobs": ("jobs", "List, retry and cancel background work."),
+    "device": ("device", "Look after the memory of a device; move it in and out of a store."),
     "serve": ("serve", "Serve a store over HTTP, with the gateway, MCP and the panel."),
     "worker": ("worker", "Do the background work of a store in a process of its own."),
+    "mcp": ("mcp", "Offer a user's memory to a model's host, over MCP."),
     "keys": ("keys", "Make, list and revoke keys of the service."),
 }
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
-from wellkept.cli import render, search, traces
+from wellkept.cli import facts, forget, render, search, traces
 from wellkept.cli.output import clean
 from wellkept.cli.stage import BUDGET, NAMESPACE, USER, Stage, stage
 from wellkept.context import Context
+from wellkept.memory import UserMemory
 from wellkept.testing import Call, FakeModel
 
 DATE = "6月28日"
@@ -90,41 +92,122 @@ def searching(play: Stage) -> None:
 
 
 def summarising(play: Stage) -> None:
-    """A model's summary is checked in code, sent back once, and merged with the next one."""
+    """A model's summary is checked in code, completed, and merged with the next one."""
     model = FakeModel(forgetful, name="a forgetful model")
     with stage(play.story, ":memory:", model=model) as other:
         other.tell(24)
         summaries = other.chat.summaries()
     play.headline(
         "Turn 24 again, with a model that leaves out every second message",
-        "Code lists the dates, numbers and names of the source, and sends the summary back once with what it lost.",
+        "Code lists the dates, numbers and names of the source, and asks again for the sentences that were lost:",
     )
-    asked_again = [call for call in model.calls if len(call.messages) > 1]
-    for call in asked_again[:1]:
+    repairs = [call for call in model.calls if _asks(call) == "repair"]
+    for call in repairs[:1]:
         play.show(Text(clean(call.text), style="yellow"))
-    newest = max(summary.version for summary in summaries)
     for summary in summaries:
-        play.show(
-            render.hint(
-                f"version {summary.version}, {summary.by}: events {summary.covers_from}-{summary.covers_to}"
-            )
-        )
-        if summary.version == newest:
-            play.show(Text(clean(summary.text)))
-    play.check(
-        bool(asked_again) and newest > 1,
-        f"{len(asked_again)} summaries came back with what they had lost, and were merged",
-    )
+        covered = f"events {summary.covers_from}-{summary.covers_to}"
+        play.show(render.hint(f"version {summary.version}, {summary.by}: {covered}"))
+    play.show(Text(clean(summaries[-1].text)))
+    promise = f"{len(repairs)} summaries were completed with what they had lost, and merged"
+    play.check(bool(repairs) and summaries[-1].version > 1, promise)
 
 
 def forgetful(call: Call) -> str:
-    """Notes on every second message; asked again, they hold what was missing too."""
-    said = [
-        line.partition("] ")[2] for line in call.messages[0]["content"].splitlines() if line.startswith("[")
+    """Notes on every second message; asked for the rest, all of it. Facts it has none."""
+    if _asks(call) == "facts":
+        return '{"intent": "none", "memories": []}'
+    said = [line.partition("] ")[2] for line in call.text.splitlines() if line.startswith("[")]
+    return "\n".join(f"- {line}" for line in (said[::2] if _asks(call) == "notes" else said))
+
+
+def _asks(call: Call) -> str:
+    """What a call to a model is for."""
+    if call.system.startswith("You keep the long-term memory"):
+        return "facts"
+    return "notes" if "These must all appear" in call.text else "repair"
+
+
+def remembering(play: Stage) -> None:
+    """Facts from a scripted model; a correction, an undo, and an erasure with its receipt."""
+    promise = "without a model nothing is extracted from what was said"
+    play.check(not play.memory.user(USER, namespace=NAMESPACE).get_all().results, promise)
+    with stage(play.story, ":memory:", model=FakeModel(attentive, name="an attentive model")) as other:
+        other.tell(47)
+        user = other.memory.user(USER, namespace=NAMESPACE)
+        play.headline(
+            "Facts, when there is a model",
+            "A fact is kept when its quote stands in the user's own words and says it. One of the model's is made up.",
+        )
+        play.show(*(facts.changed(change) for change in user.changes()))
+        play.check(INVENTED not in _known(user), "what the user never said was refused")
+        _corrected(play, user)
+        _undone(play, user)
+        _forgotten(play, user)
+
+
+def _known(user: UserMemory) -> str:
+    return "\n".join(fact.text for fact in user.get_all())
+
+
+def _corrected(play: Stage, user: UserMemory) -> None:
+    texts = {fact.id: fact.text for fact in user.get_all()}
+    play.show("", Text("Where the words alone do not decide, a person is asked:"))
+    play.show(*(facts.asked(doubt, texts) for doubt in user.review()))
+    coffee = next(fact for fact in user.get_all() if "咖啡" in fact.text)
+    user.update(coffee.id, "用户不喝咖啡了")
+    play.show("", *(facts.changed(change) for change in user.history(coffee.id)))
+    play.check("美式咖啡" not in _known(user), "a fact corrected by hand keeps its id and its history")
+
+
+def _undone(play: Stage, user: UserMemory) -> None:
+    retired = user.delete(user.get_all().results[0].id)
+    user.undo(retired.id)
+    play.show("", *(facts.changed(change) for change in user.changes(limit=2)))
+    play.check(
+        retired.fact_id in {fact.id for fact in user.get_all()}, "what was retired is back after an undo"
+    )
+
+
+def _forgotten(play: Stage, user: UserMemory) -> None:
+    for doubt in user.review():
+        user.settle(doubt.id, accept=False)
+    plan = user.forget("门锁")
+    receipt = user.forget(plan)
+    play.show("", forget.previewed(plan), forget.received(receipt))
+    play.check(
+        not receipt.left and not user.search("739204"), "the code of the door is gone, and cannot be found"
+    )
+
+
+INVENTED = "用户有两只狗"
+# quote, subject, attribute, content, keyword
+_TOLD = (
+    ("朵朵对花生过敏", "朵朵", "allergy", "朵朵对花生过敏", "花生"),
+    ("我们家的猫叫芝麻", "user", "pet", "用户家的猫叫芝麻", "芝麻"),
+    ("现在每天早上一杯美式咖啡", "user", "drink", "用户每天早上一杯美式咖啡", "咖啡"),
+    ("现在每天早上一杯美式咖啡", "user", "pet", INVENTED, "狗"),
+    ("我又回去喝可乐了", "user", "drink", "用户又回去喝可乐了", "可乐"),
+)
+
+
+def attentive(call: Call) -> str:
+    """What a good model would extract, and one thing that it makes up; asked for a summary, it repeats the messages."""
+    if _asks(call) != "facts":
+        return forgetful(call)
+    memories = [
+        {
+            "subject": subject,
+            "attribute": attribute,
+            "content": content,
+            "labels": [],
+            "keywords": [keyword],
+            "quote": quote,
+        }
+        for quote, subject, attribute, content, keyword in _TOLD
+        if quote in call.text
     ]
-    notes = [f"- {line[:60]}" for line in said[::2]]
-    missing = call.text.rpartition("Missing:\n")[2] if len(call.messages) > 1 else ""
-    return "\n".join([*notes, f"- {missing}"] if missing else notes)
+    intent = "replace" if "我又回去" in call.text else "none"
+    return json.dumps({"intent": intent, "memories": memories}, ensure_ascii=False)
 
 
 def replaying(play: Stage) -> None:
@@ -144,5 +227,5 @@ def replaying(play: Stage) -> None:
 
 
 SCENES: Sequence[Callable[[Stage], None]] = (
-    beginning, tools, small_budgets, ending, searching, summarising, replaying,
+    beginning, tools, small_budgets, ending, searching, summarising, remembering, replaying,
 )  # fmt: skip

@@ -48,11 +48,8 @@ class Shelf:
     def postings(self, terms: Collection[Term]) -> Mapping[Term, Postings]:
         return {term: self._started(term.text) if term.prefix else self._of(term.text) for term in terms}
 
-    def frequencies(self, tokens: Collection[str]) -> Mapping[str, int]:
-        return {token: len(self._of(token)) for token in tokens}
-
     def docs(self, keys: Collection[int]) -> Mapping[int, Doc]:
-        return {key: self._docs[key] for key in keys if key in self._docs}
+        return self._docs
 
     def texts(self, keys: Collection[int]) -> Mapping[int, str]:
         return {key: self._texts[key] for key in keys if key in self._texts}

@@ -6,8 +6,12 @@ and the cost of a question follows the size of one user's memory.
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 import apsw
 
@@ -29,8 +33,12 @@ class Terms:
         self._name = name
 
     @cached_property
-    def _postings(self) -> str:
-        return f"SELECT doc, count(*) FROM {self._name}_postings WHERE term >= ? AND term <= ? GROUP BY doc"
+    def _exact(self) -> str:
+        return f"SELECT term, doc FROM {self._name}_postings WHERE term IN (SELECT value FROM json_each(?))"
+
+    @cached_property
+    def _prefixed(self) -> str:
+        return f"SELECT doc FROM {self._name}_postings WHERE term >= ? AND term <= ?"
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
@@ -45,17 +53,19 @@ class Terms:
 
     def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """How often each term stands in which row."""
-        found = {}
+        salt = f"{scope_key:x}x"
+        found: dict[Term, dict[int, int]] = {term: {} for term in terms}
+        exact = {salt + term.text: term for term in terms if not term.prefix}
+        rows = self._db.execute(self._exact, (json.dumps(list(exact), ensure_ascii=False),))
+        # The rows of a term follow one another.
+        for text, its in groupby(rows, itemgetter(0)):
+            found[exact[text]] = Counter(map(itemgetter(1), its))
         for term in terms:
-            first = f"{scope_key:x}x{term.text}"
-            last = first + _LAST if term.prefix else first
-            found[term] = {row[0]: row[1] for row in self._db.execute(self._postings, (first, last))}
+            if term.prefix:
+                first = salt + term.text
+                rows = self._db.execute(self._prefixed, (first, first + _LAST))
+                found[term] = Counter(map(itemgetter(0), rows))
         return found
-
-    def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
-        """In how many rows each token stands."""
-        statement = f"SELECT count(DISTINCT doc) FROM {self._name}_postings WHERE term = ?"
-        return {token: self._db.execute(statement, (f"{scope_key:x}x{token}",)).get for token in tokens}
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:

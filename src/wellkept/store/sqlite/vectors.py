@@ -19,8 +19,8 @@ SCHEMA = """
     CREATE TABLE embedders (key INTEGER PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL, UNIQUE (name, dimension));
     CREATE TABLE vectors (
         scope INTEGER NOT NULL REFERENCES scopes, kind INTEGER NOT NULL, key INTEGER NOT NULL,
-        embedder INTEGER NOT NULL REFERENCES embedders, vector BLOB NOT NULL, PRIMARY KEY (scope, kind, key)
-    ) WITHOUT ROWID;
+        embedder INTEGER NOT NULL REFERENCES embedders, vector BLOB NOT NULL, UNIQUE (scope, kind, key)
+    );
     CREATE TABLE unembedded (
         scope INTEGER NOT NULL REFERENCES scopes, kind INTEGER NOT NULL, key INTEGER NOT NULL,
         PRIMARY KEY (scope, kind, key)

@@ -1,0 +1,213 @@
+"""What a search costs beside one scoped FTS5 query, what indexing costs an append, and what vectors take on disk.
+
+python -m benchmarks.search           100,000 and 1,000,000 documents, writes docs/benchmarks.md
+python -m benchmarks.search --quick   10,000 and 50,000, prints only
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.common import interleaved, machine, progress, publish, table
+from wellkept import Memory, Policy
+from wellkept.policy import words
+from wellkept.policy.rank import rank
+from wellkept.policy.results import Wish
+from wellkept.recall import ScopeIndex, search_of
+from wellkept.records import Scope
+from wellkept.session import prepare
+from wellkept.store.protocol import Narrow, Tables, Unembedded
+from wellkept.store.sqlite.sessions import scope_key
+from wellkept.store.sqlite.terms import salted
+
+PER_USER = 1_000
+SIZE = 8_000
+_made = random.Random(11)
+SYLLABLES = [
+    "ba",
+    "den",
+    "fi",
+    "gor",
+    "hul",
+    "kam",
+    "lin",
+    "mo",
+    "ner",
+    "pas",
+    "qui",
+    "ros",
+    "sal",
+    "tev",
+    "um",
+    "vor",
+]
+WORDS = ["".join(_made.choices(SYLLABLES, k=_made.randrange(2, 4))) for _ in range(SIZE)]
+SIGNS = [chr(_made.randrange(0x4E00, 0x6E00)) for _ in range(2_500)]
+NAMES = ["".join(_made.choices(SIGNS, [1 / (n + 20) for n in range(2_500)], k=2)) for _ in range(SIZE)]
+RANKS = [1 / (number + 10) for number in range(SIZE)]
+
+
+def message(chance: random.Random, length: int = 18) -> str:
+    """Text of everyday length, half of it Chinese; words are as unevenly frequent as in real texts (Zipf)."""
+    if chance.random() < 0.5:
+        return " ".join(chance.choices(WORDS, RANKS, k=length))
+    return "".join(chance.choices(NAMES, RANKS, k=length))
+
+
+def filled(path: str, users: int) -> Memory:
+    """A store with ``PER_USER`` events of each of ``users`` users."""
+    memory = Memory(path, policy=Policy(durability="normal"), worker=False)
+    chance = random.Random(7)
+    for number in range(users):
+        chat = memory.session(namespace="bench", user=f"u{number}")
+        for _ in range(PER_USER // 250):
+            chat.add_messages([{"role": "user", "content": message(chance)} for _ in range(250)])
+    return memory
+
+
+def fts_query(memory: Memory, scope: Scope, question: str) -> Callable[[], object]:
+    """One scoped FTS5 query: the question's words OR-ed, best 10 by SQLite's own bm25."""
+    connection = memory._core.store._connections.get()  # type: ignore[attr-defined]
+    owner = scope_key(connection, scope)
+    assert owner is not None
+    terms = salted(owner, [term.text for term in words.query_terms(question) if not term.prefix])
+    match = " OR ".join(f'"{term}"' for term in terms.split())
+    statement = "SELECT rowid FROM event_terms WHERE event_terms MATCH ? ORDER BY bm25(event_terms) LIMIT 10"
+    return lambda: list(connection.execute(statement, (match,)))
+
+
+def searching(memory: Memory, users: int) -> tuple[float, float]:
+    """Median seconds of one FTS5 query and of a whole search, over users and questions in both languages."""
+    chance = random.Random(3)
+    floors, searches = [], []
+    for _ in range(24):
+        user, asked = memory.user(f"u{chance.randrange(users)}", namespace="bench"), message(chance, 7)
+        query = fts_query(memory, user.scope, asked)
+        pair = interleaved([query, lambda user=user, asked=asked: user.search(asked)], times=3, rounds=5)
+        floors.append(pair[0])
+        searches.append(pair[1])
+    return sorted(floors)[12], sorted(searches)[12]
+
+
+def stages(memory: Memory) -> list[tuple[str, float]]:
+    """Where the time of a search goes."""
+    user = memory.user("u1", namespace="bench")
+    text = message(random.Random(4), 7)
+    asked = search_of(memory._core, text)
+    narrow = Narrow()
+
+    def index(tables: Tables) -> ScopeIndex:
+        return ScopeIndex([tables.corpora[kind] for kind in asked.kinds], user.scope, narrow)
+
+    def read(work: Callable[[Tables], object]) -> Callable[[], object]:
+        return lambda: memory._core.store.read(work)
+
+    terms = words.query_terms(text)
+    works: dict[str, Callable[[], object]] = {
+        "read the question": lambda: words.query_terms(text),
+        "sizes and speakers of the scope": read(index),
+        "… and postings with their documents": read(lambda tables: index(tables).postings(terms)),
+        "… and ranking (all but the results)": read(
+            lambda tables: rank(asked.query, index(tables), None, Wish())
+        ),
+        "the whole search": lambda: user.search(text),
+    }
+    return list(zip(works, interleaved(list(works.values()), times=5, rounds=7), strict=True))
+
+
+def appending(folder: str, durability: str) -> tuple[float, float]:
+    """Seconds of an append without and with its text index."""
+    memory = Memory(f"{folder}/append-{durability}.db", policy=Policy(durability=durability), worker=False)  # type: ignore[arg-type]
+    chat = memory.session(namespace="bench", user="u")
+    core, ref, chance = memory._core, chat._ref, random.Random(5)
+
+    def append(indexed: bool) -> None:
+        from wellkept import Draft
+
+        event = prepare(core, Draft(role="assistant", content=message(chance)), core.now())
+        if not indexed:
+            event.terms = ()
+        core.store.write(lambda tables: tables.events.append(ref, [event], at=event.ts))
+
+    bare, indexed = interleaved([lambda: append(False), lambda: append(True)], times=40, rounds=15)
+    memory.close()
+    return bare, indexed
+
+
+def vectors(folder: str) -> float:
+    """Megabytes on disk of vectors of 384 numbers for 1,000 users with 5 each."""
+    memory = Memory(f"{folder}/vectors.db", policy=Policy(durability="normal"), worker=False)
+    store, chance = memory._core.store, random.Random(1)
+    for number in range(1_000):
+        chat = memory.session(namespace="bench", user=f"u{number}")
+        chat.add_messages([{"role": "user", "content": "x"} for _ in range(5)])
+
+        def fill(tables: Tables, ref: object = chat._ref, scope: Scope = chat.scope) -> None:
+            tables.vectors.want_events(ref, range(1, 6))  # type: ignore[arg-type]
+            rows = {it: [chance.random() for _ in range(384)] for it in tables.vectors.wanted(scope, 5)}
+            tables.vectors.add(scope, "bench", 384, {Unembedded(*it): row for it, row in rows.items()})
+
+        store.write(fill)
+    connection = store._connections.get()  # type: ignore[attr-defined]
+    size = connection.execute(
+        "SELECT sum(pgsize) FROM dbstat WHERE name IN ('vectors', 'unembedded', 'embedders')"
+    ).get
+    memory.close()
+    return float(size) / 1e6
+
+
+def main() -> None:
+    """Measure all of it."""
+    quick = "--quick" in sys.argv
+    few, many = (10, 50) if quick else (100, 1_000)
+    with tempfile.TemporaryDirectory() as folder:
+        rows: list[list[str]] = []
+        parts: list[tuple[str, float]] = []
+        times: dict[int, float] = {}
+        for users in (few, many):
+            with progress(f"{users * PER_USER:,} documents of {users} users"):
+                memory = filled(str(Path(folder) / f"{users}.db"), users)
+            floor, search = searching(memory, users)
+            times[users] = search
+            rows.append(
+                [
+                    f"search, {PER_USER:,} of {users * PER_USER:,} documents",
+                    f"{search * 1e3:.1f} ms",
+                    f"{search / floor:.1f}",
+                    "6",
+                ]
+            )
+            parts = stages(memory) if users == few else parts
+            memory.close()
+        rows.append(
+            ["… the larger store beside the smaller one", "", f"{times[many] / times[few]:.2f}", "1.5"]
+        )
+        for durability, limit in (("normal", "4"), ("full", "2")):
+            bare, indexed = appending(folder, durability)
+            rows.append(
+                [
+                    f"append with its text index, `{durability}`, beside without",
+                    f"{indexed * 1e6:.0f} µs",
+                    f"{indexed / bare:.1f}",
+                    limit,
+                ]
+            )
+        rows.append(
+            ["vectors of 1,000 users × 5 documents on disk", f"{vectors(folder):.1f} MB", "", "15 MB"]
+        )
+    body = table(["what", "time or size", "ratio", "at most"], rows)
+    body += "\n\nWhere a search spends its time (each line holds the ones above it, from “sizes” on):\n\n"
+    body += table(["up to", "ms"], [[name, f"{seconds * 1e3:.2f}"] for name, seconds in parts])
+    body += f"\n\nMeasured {time.strftime('%Y-%m-%d')} on {machine()}."
+    print(body)
+    if not quick:
+        publish("search", body)
+
+
+if __name__ == "__main__":
+    main()
