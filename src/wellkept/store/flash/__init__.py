@@ -34,6 +34,7 @@ from wellkept.store.sqlite.derived import rebuild
 from wellkept.store.sqlite.migrations import MIGRATIONS
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.tally import Tally, mark
+from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.vectors import Matrices
 from wellkept_flash.errors import FlashError
 
@@ -87,6 +88,7 @@ class FlashStore:
         self._backend = backend
         self._tally = tally
         self._matrices = Matrices()
+        self._rosters = Rosters()
         self._process = os.getpid()
         self._closed = self._broken = False
         self._unfinished: Mapping[str, Any] | None = None
@@ -180,7 +182,7 @@ class FlashStore:
             return self._connections.write(work)
 
     def _tables(self, connection: apsw.Connection) -> FlashTables:
-        return FlashTables(connection, self._matrices, self._tally)
+        return FlashTables(connection, self._matrices, self._rosters, self._tally)
 
     def _transaction(self, connection: apsw.Connection, work: Callable[[FlashTables], T]) -> T:
         watched = rows.watch(connection, self._kept)
