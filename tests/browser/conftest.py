@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,39 +13,17 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.scene import NAMESPACE, USER, build
+from tests.service import Process
 
-ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOW_MS = 20_000
 
 
 @contextmanager
-def serving(store: Path) -> Iterator[str]:
+def serving(store: Path, *options: str) -> Iterator[str]:
     """`wellkept serve` on a store, in a process of its own; its address."""
-    command = [
-        sys.executable,
-        "-m",
-        "wellkept.cli",
-        "serve",
-        "--store",
-        str(store),
-        "--port",
-        "0",
-        "--no-worker",
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    )
-    try:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        found = re.search(r"http://\S+", said)
-        assert found, said + process.stdout.read()
-        yield found[0]
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
+    with Process("--store", str(store), *options) as service:
+        yield service.url
 
 
 @dataclass
@@ -99,14 +73,14 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 @pytest.fixture(scope="session")
 def shared_service(chromium: Any, drawn: tuple[Path, dict[str, str]]) -> Iterator[str]:
     """A service on the scene that no test changes."""
-    with serving(drawn[0]) as url:
+    with serving(drawn[0], "--no-worker") as url:
         yield url
 
 
 @pytest.fixture
 def service(chromium: Any, scene: tuple[Path, dict[str, str]]) -> Iterator[str]:
     """A service on a scene of this test's own."""
-    with serving(scene[0]) as url:
+    with serving(scene[0], "--no-worker") as url:
         yield url
 
 

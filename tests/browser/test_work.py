@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import openai
+
 from tests.browser.conftest import Opener, Tab, serving
 from tests.browser.scene import HOSTILE, NAMESPACE, USER
 from wellkept import Memory
@@ -34,6 +36,39 @@ def test_from_the_first_page_to_what_the_model_saw_and_would_see(opened: Opener,
     page.get_by_text("of 1,200 tokens").nth(1).wait_for()
     then, other = (page.locator("table.tiers tr", has_text="recall").locator("td").nth(at) for at in (0, 1))
     assert int(then.inner_text()) > 0 and other.inner_text() == "0"
+
+
+def test_a_newcomer_chats_through_the_gateway_and_sees_the_request_replayed(
+    opened: Opener, chromium: object, tmp_path: Path
+) -> None:
+    owner = ["--namespace", "家", "--user", "小明"]
+    with serving(tmp_path / "new.db", *owner, "--fake-upstream") as url:
+        tab = opened(url)
+        page = tab.page
+        page.goto(url)
+        page.get_by_text("No conversation yet.").wait_for()
+        session = {"X-Wellkept-Session": "first"}
+        with openai.OpenAI(base_url=f"{url}/openai/v1", api_key="-", default_headers=session) as client:
+            _ask(client, "我小孩今年五岁，对恐龙特别着迷")
+            page.get_by_text("messages: 2, turns: 1").wait_for()  # the list follows by itself
+            page.locator("a.row-main").click()
+            page.get_by_text("对恐龙特别着迷").first.wait_for()
+            page.get_by_role("link", name="Facts").click()
+            page.get_by_label("Statement").fill("Allergic to peanuts")
+            page.get_by_role("button", name="Save").click()
+            page.get_by_role("link", name="Allergic to peanuts").wait_for()
+            page.get_by_role("link", name="Sessions").click()
+            page.locator("a.row-main").click()
+            _ask(client, "周末去哪玩？")
+            page.get_by_text("周末去哪玩？").first.wait_for()
+        page.locator("#m3").get_by_role("link", name="What the model saw").click()
+        page.get_by_text("recorded", exact=True).wait_for()
+        assert "Allergic to peanuts" in page.locator(".edge-news, .edge-facts").all_inner_texts()[0]
+        assert "恐龙" in page.locator(".side").inner_text()
+
+
+def _ask(client: openai.OpenAI, text: str) -> None:
+    client.chat.completions.create(model="wellkept-fake", messages=[{"role": "user", "content": text}])
 
 
 def test_bars_are_as_wide_as_their_tokens(
@@ -214,7 +249,7 @@ def test_one_logs_in_with_a_key_and_out_again(opened: Opener, chromium: object, 
         chat: Session = memory.session(**SCOPE, title="Locked away")
         chat.add_message("user", "Hello")
         secret = memory.keys.create(namespace=NAMESPACE, role="reader")[1]
-    with serving(store) as url:
+    with serving(store, "--no-worker") as url:
         tab = opened(url)
         page = tab.page
         tab.open("session", id=chat.id)
