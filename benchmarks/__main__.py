@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import loop
+from benchmarks import loop, summaries
 
 loop.main()
+summaries.main()

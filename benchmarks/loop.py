@@ -7,6 +7,7 @@ that does the same durable work with plain sqlite3 in the same minutes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import multiprocessing
 import os
 import random
@@ -81,11 +82,13 @@ def append(folder: Path, durability: str, *, rounds: int, times: int) -> tuple[f
     message = Counter()
     floor = Floor(str(folder / f"floor-{durability}.db"), durability)
     with opened(folder / f"ours-{durability}.db", durability) as memory:
-        chats = [memory.session(namespace="n", user=f"u{number}") for number in range(20)]
-        place = iter(range(10**9))
+        sessions = range(rounds * times // SESSION + 1)
+        chats = [memory.session(namespace="n", user=f"u{number}") for number in sessions]
+        place = itertools.count()
 
         def add() -> None:
-            chats[next(place) // SESSION % 20].add_message("user", message())
+            number = next(place)
+            chats[number // SESSION].add_message("user" if number % 2 == 0 else "assistant", message())
 
         base, ours = interleaved([lambda: floor.add("s", message()), add], times=times, rounds=rounds)
     floor.close()
@@ -265,24 +268,16 @@ class Library:
 
 def reading(library: Library, rounds: int) -> tuple[float, float, float]:
     """Seconds of: the floor's newest 20, ours, and a context of 3,000 tokens."""
-    chats = library.chats(20)
-
-    def each(work: Callable[[str, Session], object]) -> Callable[[], None]:
-        def run() -> None:
-            for name, chat in chats:
-                work(name, chat)
-
-        return run
-
-    works = [
-        each(lambda name, chat: library.floor.recent(name)),
-        each(lambda name, chat: chat.get_recent(20)),
-        each(lambda name, chat: chat.get_context()),
+    chats = itertools.cycle(library.chats(20))
+    works: list[Callable[[], object]] = [
+        lambda: library.floor.recent(next(chats)[0]),
+        lambda: next(chats)[1].get_recent(20),
+        lambda: next(chats)[1].get_context(),
     ]
-    for work in works:
+    for work in works * 20:
         work()
-    base, recent, context = interleaved(works, times=1, rounds=rounds)
-    return base / len(chats), recent / len(chats), context / len(chats)
+    base, recent, context = interleaved(works, times=1, rounds=20 * rounds)
+    return base, recent, context
 
 
 # ── weight ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -337,13 +332,13 @@ def disk(path: Path) -> tuple[float, float, float]:
 
 def writing_results(folder: Path, fast: Path, quick: bool) -> list[Result]:
     """The lines about appending."""
-    rounds, times = (5, 20) if quick else (31, 40)
+    rounds, times = (20, 5) if quick else (300, 5)
     with progress("append, one writer, full"):
         lone = append(folder, "full", rounds=rounds, times=times)
     with progress("append, software alone"):
-        soft = append(fast, "normal", rounds=rounds, times=5 * times)
+        soft = append(fast, "normal", rounds=rounds, times=times)
     with progress("append, without the text index"), tempfile.TemporaryDirectory(dir=fast) as apart:
-        bare = append_without_index(Path(apart), rounds=rounds, times=5 * times)
+        bare = append_without_index(Path(apart), rounds=rounds, times=times)
     return [
         against("append, one writer, `full`", *lone, "≤ 1.5 ×"),
         against("append, software alone", *soft, "≤ 6 ×, terms apart"),
@@ -425,12 +420,12 @@ def reading_results(folder: Path, quick: bool) -> list[Result]:
 def weight_results(fast: Path) -> list[Result]:
     """The lines about size."""
     with progress("import, memory, disk"):
-        empty, whole = start_of("pass"), start_of("import wellkept")
+        empty, whole = start_of("pass"), start_of("from wellkept import Memory")
         mega = peak_memory()
         length, body, index = disk(fast / "ours-normal.db")
     return [
         Result(
-            "`import wellkept`",
+            "`from wellkept import Memory`",
             f"{micro(empty)} (bare Python)",
             micro(whole),
             f"+ {micro(whole - empty)}",

@@ -127,6 +127,15 @@ class Memory:
         was lost."""
         return dict(self._core.tracer.losses)
 
+    def flush_traces(self) -> None:
+        """Write the traces that wait now; the worker does it otherwise."""
+        self._core.tracer.flush()
+
+    @property
+    def location(self) -> str:
+        """The path or address of the store."""
+        return self._core.store.location
+
     def spend(self, *, namespace: str, since: str | None = None) -> list[dict[str, Any]]:
         """Tokens that memory work spent on models, by UTC day, user and kind of job; ``since``: a day,
         "2026-03-01"."""
@@ -414,6 +423,10 @@ def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -
     from wellkept.store.sqlite import SqliteStore
     from wellkept.store.sqlite.tally import tally
 
+    if scheme == "flash":
+        from wellkept.store.flash import FlashStore
+
+        return FlashStore(location, durability=policy.durability, tally=tally(tokenizer))
     return SqliteStore(location, durability=policy.durability, tally=tally(tokenizer))
 
 

@@ -283,9 +283,9 @@ class Policy(Record):
 
     context_budget: int = 3000
     budget_margin: float = 0.1
-    profile_share: float = 0.15
+    profile_share: float = 0.1
     facts_share: float = 0.15
-    summary_share: float = 0.2
+    summary_share: float = 0.4
     recall_share: float = 0.15
     recent_window_size: int = 6
     summarize_every: int = 10

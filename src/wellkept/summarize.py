@@ -148,7 +148,7 @@ def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
     topic = DEFAULT_TOPIC
     for event in events:
         if event.role == "user" or "topic" in event.metadata:
-            topic = str(event.metadata.get("topic", DEFAULT_TOPIC))
+            topic = str(event.metadata.get("topic") or DEFAULT_TOPIC)
         if text_of(event.content).strip():
             groups.setdefault(topic, []).append(entry(core, event))
     return groups

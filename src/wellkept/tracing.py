@@ -45,6 +45,7 @@ class Tracer:
 
     def __init__(self, store: Store, *, keep: int, path: str | None = None) -> None:
         self.losses: Counter[str] = Counter()
+        self._said: Counter[str] = Counter()
         self._store = store
         self._keep = keep
         self._path = Path(path) if path is not None else None
@@ -63,23 +64,26 @@ class Tracer:
     def take(self, ref: SessionRef, erasures: int, make: Callable[[], Trace]) -> None:
         """Take in a trace, to be made and written later."""
         if len(self._waiting) >= WAITING:
-            self._lose(1, QUEUE_FULL)
+            self.losses[QUEUE_FULL] += 1
         else:
             self._waiting.append(_Waiting(ref, erasures, make))
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write what waits, and say in the log what was lost since the last time."""
         with self._writing:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             if waiting:
                 self._write(waiting)
+            for reason, count in (self.losses - self._said).items():
+                log.warning("%d traces were lost: %s", count, reason)
+            self._said = Counter(self.losses)
 
     def _write(self, waiting: Sequence[_Waiting]) -> None:
         made = [(each, each.make()) for each in waiting]
         try:
             kept = self._store.write(lambda tables: self._add(tables, made))
         except StoreError as error:
-            self._lose(len(made), str(error))
+            self.losses[str(error)] += len(made)
             return
         if self._path is not None and kept:
             self._append(self._path, kept)
@@ -100,8 +104,4 @@ class Tracer:
             with path.open("a", encoding="utf-8") as file:
                 file.writelines(lines)
         except OSError as error:
-            self._lose(len(traces), f"{path}: {error.strerror or error}")
-
-    def _lose(self, count: int, reason: str) -> None:
-        self.losses[reason] += count
-        log.warning("%d traces were lost: %s", count, reason)
+            self.losses[f"{path}: {error.strerror or error}"] += len(traces)

@@ -174,6 +174,23 @@ class LongTerm:
         self._evict()
         return Stored(item, True, place, conflicts)
 
+    def put(self, item):
+        """Keep ``item`` (an Item) as it is, new or changed, for a caller that decides on duplicates and room
+        itself.
+
+        Returns:
+            False when it stands so already and nothing was written.
+        """
+        old = self._read(item.id) if item.id in self._live else None
+        if old and old.fields()[:5] == item.fields()[:5]:
+            return False
+        self._write(item, "update" if old else "store")
+        return True
+
+    def has(self, memory_id):
+        """True when a live item has this id."""
+        return memory_id in self._live
+
     def update(self, memory_id, content="", tags="", keywords="", source=""):
         """Change what is given of a live item, which keeps its id. Raises NotFound."""
         old = self.get(memory_id)
@@ -225,7 +242,8 @@ class LongTerm:
     def _load(self):
         self._live, self._order, self._superseded, self._buried = {}, [], 0, False
         self.findings = []
-        self.disk.settle(self.digest)
+        for path in (self.digest, self.folder + "/memory_index.json", self.folder + "/MEMORY.md"):
+            self.disk.settle(path)
         for line in self.records.scan():
             if line.state == "damaged":
                 self.findings.append(

@@ -19,6 +19,8 @@ class Settings:
 
     Attributes:
         max_message_chars: code points of a user or final text.
+        context_tokens: estimated tokens that the history may take in a request; 0: no limit, as in the
+        firmware.
         max_user_texts: user texts in one batch.
         session_limit: bytes of a session's data file from which a completed turn compacts it.
         kept_tool_turns: newest completed turns that keep their tool records in a compaction.
@@ -34,6 +36,7 @@ class Settings:
 
     def __init__(self, **changes):
         self.max_message_chars = 4096
+        self.context_tokens = 0
         self.max_user_texts = 4
         self.max_memories = extract.MAX_MEMORIES
         self.output_bytes = tools.OUTPUT_BYTES
@@ -204,6 +207,8 @@ class Device:
             loaded = self.session(session_id).load().messages
         except NotFound:
             return []
+        if self.settings.context_tokens:
+            loaded = messages.within(loaded, self.settings.context_tokens)
         if self.backend == "anthropic_compatible":
             return messages.to_anthropic(loaded)
         return messages.to_openai(loaded)

@@ -1,6 +1,9 @@
 """Loaded messages in the shape that a provider takes: every tool call with its result, every result with
 its call."""
 
+from wellkept_flash import text
+
+MESSAGE_TOKENS = 4
 NO_RESULT = "[no result: the request was interrupted]"
 OPENING = "[the conversation goes on]"
 
@@ -58,6 +61,22 @@ def paired(messages):
             at += 1
         shaped.extend([results.get(call) or _missing(call) for call in calls])
     return shaped
+
+
+def within(messages, budget):
+    """The newest turns of ``messages`` that take at most ``budget`` tokens, by the firmware's estimate.
+
+    A turn is kept or left out as a whole; the newest one is always there.
+    """
+    used = 0
+    start = len(messages)
+    for at in range(len(messages) - 1, -1, -1):
+        used += MESSAGE_TOKENS + text.tokens(text.dumps(messages[at]))
+        if used > budget and start < len(messages):
+            break
+        if messages[at].get("role") == "user":
+            start = at
+    return messages[start:] or messages
 
 
 def call_ids(message):

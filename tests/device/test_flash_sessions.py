@@ -319,6 +319,24 @@ def test_anthropic_gets_one_user_message_for_a_round() -> None:
     assert blocks[1]["content"] == "ok"
 
 
+def test_the_history_keeps_whole_turns_within_a_budget(tmp_path: Path) -> None:
+    one = device(tmp_path, settings=Settings(context_tokens=120))
+    for number in range(6):
+        one.session("s").user(f"问题 {number}")
+        one.session("s").tool_round(*call(number, 60))
+        one.final("s", words=f"answer {number}")
+    roles = [message["role"] for message in one.history("s")]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+    assert one.history("s")[0]["content"] == "问题 5"
+    assert len(device(tmp_path).history("s")) == 24
+
+
+def test_tokens_are_estimated_as_the_firmware_does(shared: Path) -> None:
+    for line in (shared / "espclaw" / "golden" / "token_vectors.jsonl").read_text().splitlines():
+        vector = json.loads(line)
+        assert text.tokens(vector["text"]) == vector["tokens"]
+
+
 # ── the manager ──
 
 

@@ -159,7 +159,9 @@ def is_grounded(text: str, allowed: set[str]) -> bool:
 
 
 def was_stored(alice: UserMemory, text: str) -> bool:
-    return any(change.after is not None and change.after.text == text for change in alice.changes(limit=10_000))
+    return any(
+        change.after is not None and change.after.text == text for change in alice.changes(limit=10_000)
+    )
 
 
 def test_half_of_the_messages_are_chinese_and_there_are_enough_of_them() -> None:

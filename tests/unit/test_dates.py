@@ -288,3 +288,8 @@ def test_any_text_at_any_time_gives_intervals_that_are_no_empty_ones(text: str, 
     for span in dates.find(text, reference, "UTC"):
         assert 0 <= span.start < span.end <= len(text)
         assert span.since is None or span.until is None or span.since < span.until
+
+
+def test_a_date_that_begins_a_line_is_seen() -> None:
+    for text in ("买好了。\n2月21日8:21出发", "好\n  5月20日，北京", "See you.\nMay 8th, noon"):
+        assert next(word.kind for word in dates.words(text)) == "date", text

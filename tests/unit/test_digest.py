@@ -56,7 +56,7 @@ def test_the_limit_holds_and_what_is_lost_is_handed_back(limit: int) -> None:
 
 
 def test_numbers_survive_preferences_and_names() -> None:
-    result = made(80)
+    result = made(90)
     assert {"5 year", "120 CNY", "35.5 USD"} <= {value for _, value in hard(result.text)}
     assert "hiking" not in result.text
 

@@ -27,8 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("care", "Look a store over, and repair it."),
     "backup": ("care", "Copy a store while it is in use."),
     "jobs": ("jobs", "List, retry and cancel background work."),
+    "device": ("device", "Look after the memory of a device; move it in and out of a store."),
     "serve": ("serve", "Serve a store over HTTP, with the gateway, MCP and the panel."),
     "worker": ("worker", "Do the background work of a store in a process of its own."),
+    "mcp": ("mcp", "Offer a user's memory to a model's host, over MCP."),
     "keys": ("keys", "Make, list and revoke keys of the service."),
 }
 

@@ -40,7 +40,7 @@ def message(event: Event, zone: tzinfo | None = None) -> RenderableType:
     head.append(f"{event.role} ", style=_ROLE_STYLE[event.role])
     head.append(f"{clean(event.speaker)} " if event.speaker else "", style="bold")
     head.append(f"{_time(event.ts, zone)} · {event.tokens:,} tokens", style="dim")
-    parts = [part for part in map(_block, blocks_of(event.content)) if part.plain.strip()]
+    parts = [part for part in map(block, blocks_of(event.content)) if part.plain.strip()]
     return Group(head, *map(Indented, parts))
 
 
@@ -59,7 +59,8 @@ def _time(moment: datetime, zone: tzinfo | None) -> str:
     return moment.astimezone(zone).strftime("%m-%d %H:%M")
 
 
-def _block(block: Block) -> Text:
+def block(block: Block) -> Text:
+    """One block as a person reads it."""
     if isinstance(block, records.Text):
         return Text(clean(block.text))
     if isinstance(block, records.Thinking):

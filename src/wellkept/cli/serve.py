@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from wellkept.cli.target import Target, target_options
 from wellkept.errors import MissingExtra
 from wellkept.memory import Memory
 from wellkept.models import Model, load
+from wellkept.records import Policy
 
 if TYPE_CHECKING:
     from wellkept.server import Settings
@@ -30,6 +31,12 @@ SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8765, show_default=True, help="The port; 0 for any free one.")
 @click.option("--model", metavar="PROVIDER:MODEL", help="Writes summaries and facts, e.g. ollama:qwen3.")
+@click.option(
+    "--traces",
+    default=50,
+    show_default=True,
+    help="Contexts of a session to keep for replay; -1 for all of them.",
+)
 @click.option("--worker/--no-worker", default=True, show_default=True, help="Do background work in here too.")
 @click.option(
     "--openai-upstream",
@@ -52,6 +59,7 @@ def serve_command(
     host: str,
     port: int,
     model: str | None,
+    traces: int,
     worker: bool,
     openai_upstream: str | None,
     anthropic_upstream: str | None,
@@ -85,17 +93,25 @@ def serve_command(
         if fake_upstream:
             url = stack.enter_context(FakeUpstream()).url + "/v1"
             settings = replace(settings, openai_upstream=url, anthropic_upstream=url)
-        _serve(target, settings, load(model) if model else None, worker)
+        _serve(target.location(), settings, _Options(load(model) if model else None, traces, worker))
 
 
-def _serve(target: Target, settings: Settings, model: Model | None, worker: bool) -> None:
+@dataclass(frozen=True)
+class _Options:
+    model: Model | None
+    traces: int
+    worker: bool
+
+
+def _serve(location: str, settings: Settings, options: _Options) -> None:
     from wellkept.server import create_app, run
 
-    with Memory(target.location(), worker=False) as memory:
-        run.check(memory, settings)
-        has_keys = memory.keys.any()
-    app = create_app(AsyncMemory(target.location(), model=model, worker=worker), settings)
-    run.serve(app, on_ready=lambda url: _greet(url, has_keys))
+    with Memory(location, worker=False) as opened:
+        run.check(opened, settings)
+        has_keys = opened.keys.any()
+    policy = Policy(debug_trace=options.traces)
+    memory = AsyncMemory(location, model=options.model, policy=policy, worker=options.worker)
+    run.serve(create_app(memory, settings), on_ready=lambda url: _greet(url, has_keys))
 
 
 def _load_sample(location: str) -> None:

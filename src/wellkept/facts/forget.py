@@ -75,7 +75,7 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
         if terms
         else [find(tables, scope, id) for id in ids]
     )
-    events = {event.id: (ref, event) for ref, event in _events(tables, scope, terms, facts)}
+    events = {event.id: (ref, event) for ref, event in _events(tables, scope, query, terms, facts)}
     facts += [
         fact
         for fact in known
@@ -108,19 +108,15 @@ def _mentions(fact: Fact, terms: Sequence[Term]) -> bool:
 
 
 def _events(
-    tables: Tables, scope: Scope, terms: Sequence[Term], facts: Sequence[Fact]
+    tables: Tables, scope: Scope, query: str | None, terms: Sequence[Term], facts: Sequence[Fact]
 ) -> list[tuple[SessionRef, Event]]:
-    """Events that hold all ``terms``, the sources of ``facts``, and whatever says the same word for word."""
-    found = [(ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, terms)]
+    """Events that hold the query, the sources of ``facts``, and whatever says the same word for word."""
+    found = [(ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, terms, query)]
     for fact in facts:
         found += sources(tables, scope, fact)
-        for text in {fact.text, fact.quote}:
-            said = [term for term in query_terms(text) if not term.stop]
-            if len(said) > 1:
-                same = (
-                    (ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, said)
-                )
-                found += [(ref, event) for ref, event in same if event and text in text_of(event.content)]
+        for text in {fact.text, fact.quote} - {""}:
+            same = tables.erasures.events(scope, (), text)
+            found += [(ref, tables.events.get(ref, seq)) for ref, seq in same]
     return [(ref, event) for ref, event in found if event is not None]
 
 

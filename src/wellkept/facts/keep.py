@@ -133,9 +133,9 @@ class Keeper:
         self.writer.put(replace(old, state="retired", valid_to=utc(at), superseded_by=new.id), "replace")
         return Kept(old.id, old.text, "DELETE")
 
-    def supersede(self, old: Fact, new: Fact) -> None:
-        """Retire ``old`` in favour of ``new``."""
-        self._replace(old, new, self.at)
+    def supersede(self, new: str, old: str) -> None:
+        """Retire the fact ``old`` in favour of ``new``."""
+        self._replace(find(self.tables, self.scope, old), find(self.tables, self.scope, new), self.at)
 
     def update(
         self, id: str, text: str, *, labels: Sequence[str] | None, keywords: Sequence[str] | None,

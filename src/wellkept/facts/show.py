@@ -52,16 +52,17 @@ def fact_tiers(
         past: an earlier moment; None for now.
     """
     scope = ref.scope
-    newest, anchor = tables.facts.newest(scope), tables.facts.anchored(ref)
+    latest = newest = tables.facts.newest(scope)
+    anchor = tables.facts.anchored(ref)
     if past is not None:
         newest, anchor = _then(tables, scope, past)
-    facts = tables.facts.as_of(scope, anchor)
-    since = [change for change in tables.facts.changes(scope, after=anchor) if change.id <= newest]
-    notes = [
-        change
-        for change in tables.facts.changes(scope, after=newest if seen is None else seen)
-        if change.actor not in EXPLICIT
-    ]
+    # Mostly nothing has changed since, and then there is nothing to look for.
+    facts = tables.facts.as_of(scope, anchor) if latest > anchor else tables.facts.all(scope)
+    changed = tables.facts.changes(scope, after=anchor) if newest > anchor else []
+    since = [change for change in changed if change.id <= newest]
+    after = newest if seen is None else seen
+    unseen = tables.facts.changes(scope, after=after) if latest > after else []
+    notes = [change for change in unseen if change.actor not in EXPLICIT]
     return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest)
 
 

@@ -38,6 +38,9 @@ class FactPage(Record):
     def __len__(self) -> int:
         return len(self.results)
 
+    def __getitem__(self, place: int) -> Fact:
+        return self.results[place]
+
 
 class FactsReader:
     """A user's facts, to read."""
@@ -280,12 +283,8 @@ class FactsMemory(FactsReader):
             raise NotFound(f"No question {doubt_id} waits for this user. review() lists those that do.")
         receipt = None
         if accept and doubt.kind == "replace":
-            self._change(
-                lambda keeper: keeper.supersede(
-                    *(find(keeper.tables, self._scope, id) for id in doubt.facts)
-                ),
-                "app",
-            )
+            new, old = doubt.facts
+            self._change(lambda keeper: keeper.supersede(new, old), "app")
         elif accept and doubt.facts:
             receipt = self.forget(self.forget(ids=doubt.facts))
         self._core.store.write(lambda tables: tables.doubts.remove(self._scope, doubt_id))

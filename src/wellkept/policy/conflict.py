@@ -9,12 +9,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules, words
+
+MAX_WORDS = 32
+"""Words of a claim by which finer and vaguer ones are found; what begins alike for longer is a document."""
 
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
@@ -27,6 +32,8 @@ _CORRECTION = lazy.compile(
     r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
     re.IGNORECASE,
 )
+_AGE = re.compile(r"岁|\byears?[ -]old\b", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}[-/年]|\d[月号日]")
 # A subject has one of these at a time. Each is known by the words that its statement begins with, the subject left out.
 _SINGLE = {
     "home": lazy.compile(
@@ -63,7 +70,12 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
         source: the message that ``new`` came from.
     """
     verdicts = [rules.relation(new.text, old.text) for old in olds]
-    replaces = [at for at, verdict in enumerate(verdicts) if verdict in (rules.CONFLICT, rules.NARROWER)]
+    replaces = [
+        at
+        for at, verdict in enumerate(verdicts)
+        if verdict == rules.NARROWER
+        or (verdict == rules.CONFLICT and _excludes(new, olds[at], correction, source))
+    ]
     same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.SAME), None)
     if same is None and not replaces:
         same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.BROADER), None)
@@ -76,36 +88,71 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
     return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
 
 
-def handles(claim: Claim) -> list[str]:
-    """Index tokens by which a store finds every claim that ``decide`` could find related to this one.
+class Handles(NamedTuple):
+    """Index tokens by which a store finds the claims that ``decide`` could find related to one.
 
-    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers
-    count as one word); two that are kept apart by key or topic share that.
+    Attributes:
+        stored: those that a claim is stored under.
+        sought: those of which a related claim is stored under at least one.
     """
-    statement = _statement(claim)
-    words_ = [
+
+    stored: tuple[str, ...]
+    sought: tuple[str, ...]
+
+
+def handles(claim: Claim) -> Handles:
+    """The handles of a claim.
+
+    Of two claims that are the same, finer or opposite, one begins with all words of the other, numbers aside
+    (``rules.relation``); two that are kept apart by their key or topic share that.
+    """
+    statement = _parsed(claim.text)
+    stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
     ]
-    named = [f"word {word}" for word in dict.fromkeys(words_)]
-    if claim.attribute:
-        named.append(f"key {rules.normal(claim.subject)} {rules.normal(claim.attribute)}")
-    topic = _single_valued(claim)
-    if topic:
-        named.append(f"topic {rules.normal(claim.subject)} {topic}")
-    return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
+    sizes = range(1, min(len(stems), MAX_WORDS) + 1)
+    subject, topic = rules.normal(claim.subject), _single_valued(claim)
+    shared = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
+    shared += [_handle("topic", subject, topic)] if topic else []
+    whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
+    wholes = [_handle("whole", *stems[:size]) for size in sizes]
+    return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
+
+
+def _handle(*parts: str) -> str:
+    return _MARK + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
+    """Whether two claims that cannot both be read as one (``rules.CONFLICT``) cannot both be true.
+
+    Opposites cannot. The same words around other numbers can ("owns boat 5", "owns boat 6"), unless they give
+    an age, or the key or the message says that it is one thing with one value; days can, unless the message
+    corrects one.
+    """
+    if rules.polarity(new.text) != rules.polarity(old.text) or (
+        _AGE.search(new.text) and _AGE.search(old.text)
+    ):
+        return True
+    corrected = correction or _CORRECTION.search(source) is not None
+    if _DATE.search(new.text) or not _same_key(new, old):
+        return corrected and bool(source)
+    return True
 
 
 def same_content(new: Claim, old: Claim) -> bool:
-    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter
-    one are shared."""
-    a, b = (set(handles(replace(claim, attribute=""))) for claim in (new, old))
-    return rules.relation(new.text, old.text) != rules.DIFFERENT or (
-        bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))
-    )
+    """Whether two claims tell of the same thing, even if not the same of it: they share most of the shorter
+    one's words."""
+    a, b = set(_parsed(new.text).stems()), set(_parsed(old.text).stems())
+    if a and b and len(a & b) >= 0.6 * min(len(a), len(b)):
+        return True
+    return rules.relation(new.text, old.text) != rules.DIFFERENT
 
 
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
+    if not _same_key(new, old) and not _single_valued(new):
+        return False
     if (
         rules.normal(new.subject) != rules.normal(old.subject)
         or _statement(new).marks != _statement(old).marks
@@ -122,7 +169,12 @@ def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> b
 
 def _single_valued(claim: Claim) -> str:
     """What a claim tells of which there is only one at a time; "" for all else."""
-    statement = _bare(_predicate(claim))
+    return _topic(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _topic(predicate: str) -> str:
+    statement = _bare(predicate)
     favourite = _FAVOURITE.search(statement)
     if favourite:
         return f"favourite {favourite[1] or favourite[2]}"
@@ -146,7 +198,13 @@ def _predicate(claim: Claim) -> str:
 
 
 def _statement(claim: Claim) -> rules.Statement:
-    return rules.Statement(_predicate(claim))
+    return _parsed(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> rules.Statement:
+    """A parsed text, to be read only; the same few facts are looked at again and again."""
+    return rules.Statement(text)
 
 
 def _same_key(new: Claim, old: Claim) -> bool:
@@ -164,7 +222,13 @@ def _same_frame(new: Claim, old: Claim) -> bool:
 
 
 def _denied(old: Claim, source: str) -> bool:
-    return any(rules.relation(clause, old.text) == rules.CONFLICT for clause in clauses(source))
+    """Whether a clause of the message says the opposite of ``old``."""
+    said = [clause.rstrip("了啦") for clause in clauses(source)]
+    return any(
+        rules.relation(clause, old.text) == rules.CONFLICT
+        and rules.polarity(clause) != rules.polarity(old.text)
+        for clause in said
+    )
 
 
 def clauses(text: str) -> list[str]:

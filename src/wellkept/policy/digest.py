@@ -3,15 +3,17 @@
 A digest is plain text. A line ``[2024-06-12]`` dates what follows, ``speaker: …`` quotes what somebody
 said, and ``· 5岁; 6月30日`` lists key data whose sentences had to go. A digest can be digested again
 together with what came after it. When room gets short, names go first, then wishes and to-dos, then whole
-sentences in favour of their numbers, dates and amounts; always the oldest first; a fifth of the room is kept
-for the newest constraints and wishes. What is left out is handed back for the ledger.
+sentences in favour of their numbers, dates and amounts; always the oldest first. A fifth of the room is kept
+for the newest constraints and wishes, and bare values take no more than three quarters as long as there are sentences.
+What is left out is handed back for the ledger.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -138,7 +140,7 @@ _PREFERENCE = lazy.compile(
     r"|習慣|着迷|害怕|受不了"
     r"|\b(?:loves?|hates?|prefers?|preferred|favou?rites?|enjoys?|dislikes?|fond of"
     r"|can['’]t stand|obsessed|likes"
-    r"|(?:i|we|they|you|really|also|don['’]t|didn['’]t) like[ds]?)\b",
+    r"|(?<!as )(?:i|we|they|you|really|also|don['’]t|didn['’]t) like[ds]?)\b",
     re.IGNORECASE,
 )
 _CACHED = 8_192
@@ -246,6 +248,7 @@ def _unrepeated(pieces: list[_Piece]) -> list[_Piece]:
 # ── room ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_MACHINES = ("assistant", "tool", "system")  # their words bind nobody
 _TOKENS_PER_VALUE = 2  # a value and what parts it from the next
 
 
@@ -255,9 +258,11 @@ def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> li
     only_here: list[set[Key]] = [set() for _ in pieces]
     for key, place in last.items():
         only_here[place].add(key)
+    bare = [_reduced(piece, "values", only, limit) for piece, only in zip(pieces, only_here, strict=True)]
+    sizes = [count(piece.text) + 1 for piece in bare]
     steps = [
-        (place, _reduced(pieces[place], form, only_here[place], limit))
-        for place, form in _concessions(pieces, _protected(pieces, limit, count))
+        (place, bare[place] if form == "values" else _reduced(pieces[place], form))
+        for place, form in _concessions(pieces, _protected(pieces, limit, count), sizes, limit * 3 // 4)
     ]
     few, many = 0, len(steps)
     while few + 1 < many:
@@ -275,33 +280,59 @@ def _conceded(pieces: Sequence[_Piece], steps: Iterable[tuple[int, _Piece]]) -> 
 
 
 def _protected(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> set[int]:
-    """The newest constraints, then the newest wishes and to-dos, as many as a fifth of ``limit`` holds."""
-    newest = range(len(pieces) - 1, -1, -1)
-    bound = [place for place in newest if any(datum.kind == "constraint" for datum in pieces[place].data)]
+    """What people said that binds, the newest first, in two fifths of ``limit`` by their shorter form.
+
+    First the sentences that bind to a day, a time or an amount (a deadline is never too old to matter), then the other
+    constraints; then wishes and to-dos, as far as a fifth of ``limit`` holds all.
+    """
+    newest = [place for place in range(len(pieces) - 1, -1, -1) if pieces[place].speaker not in _MACHINES]
+    kinds = {place: {datum.kind for datum in pieces[place].sentence.data} for place in newest}
+    bound = [place for place in newest if "constraint" in kinds[place]]
+    dated = [place for place in newest if kinds[place] & {"constraint", "todo"} and kinds[place] & HARD]
     wished = [place for place in newest if pieces[place].sentence.rank == 2]
-    room, protected = limit // 5, set()
-    for place in (*bound, *wished):
-        room -= count(f"{pieces[place].speaker}: {pieces[place].text}\n")
-        if room < 0:
+    taken, protected = 0, set()
+    most = dict.fromkeys((*dated, *bound), limit * 2 // 5)
+    for place in dict.fromkeys((*most, *wished)):
+        text = _clauses(pieces[place].sentence)[0] or pieces[place].text
+        taken += count(f"{pieces[place].speaker}: {text}\n")
+        if taken > most.get(place, limit // 5):
             break
         protected.add(place)
     return protected
 
 
-def _concessions(pieces: list[_Piece], protected: set[int]) -> Iterator[tuple[int, Form]]:
-    """What to give up, in this order, each from the oldest piece to the newest; the protected at the end."""
-    steps: tuple[tuple[int, Form], ...] = (
-        (0, "gone"), (1, "gone"), (4, "clauses"), (2, "gone"), (4, "values"), (3, "gone"), (4, "gone"),
-    )  # fmt: skip
-    for rank, form in steps:
-        for place, piece in enumerate(pieces):
-            shorter = piece.form != "values" or form == "gone"
-            if piece.sentence.rank == rank and shorter and (place not in protected or form == "clauses"):
-                yield place, form
-    yield from ((place, "gone") for place in sorted(protected))
+def _concessions(
+    pieces: list[_Piece], protected: set[int], sizes: Sequence[int], room: int
+) -> Iterator[tuple[int, Form]]:
+    """What to give up, in this order, each from the oldest piece to the newest; the protected at the end.
+
+    Before bare values take more than ``room`` (a piece takes its part of ``sizes``), the oldest of them go, those
+    that a machine said before those of people: what is new is worth its sentences.
+    """
+    open_to = [place for place in range(len(pieces)) if place not in protected]
+    ranks = [piece.sentence.rank for piece in pieces]
+    for rank in (0, 1):
+        yield from ((place, "gone") for place in open_to if ranks[place] == rank)
+    spoken = [place for place, rank in enumerate(ranks) if rank == 4 and pieces[place].form != "values"]
+    yield from ((place, "clauses") for place in spoken)
+    yield from ((place, "gone") for place in open_to if ranks[place] == 2)
+    machines: deque[int] = deque()
+    people: deque[int] = deque()
+    for place in (place for place in open_to if ranks[place] == 4):
+        fresh = pieces[place].form != "values"
+        if fresh:
+            yield place, "values"
+        (people if fresh and pieces[place].speaker not in _MACHINES else machines).append(place)
+        room -= sizes[place]
+        while room < 0:
+            oldest = (machines or people).popleft()
+            room += sizes[oldest]
+            yield oldest, "gone"
+    yield from ((place, "gone") for place in open_to if ranks[place] == 3)
+    yield from ((place, "gone") for place in (*machines, *people, *sorted(protected)))
 
 
-def _reduced(piece: _Piece, form: Form, only_here: set[Key], limit: int) -> _Piece:
+def _reduced(piece: _Piece, form: Form, only_here: Collection[Key] = (), limit: int = 0) -> _Piece:
     """``piece`` in a shorter ``form``; as values, those that are ``only_here``, no more than may ever fit."""
     sentence, text = piece.sentence, ""
     data: tuple[KeyDatum, ...] = ()

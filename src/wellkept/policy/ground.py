@@ -258,8 +258,10 @@ def dated(text: str, said: Said) -> str:
         day = dates.absolute(phrase.date, said.at, said.zone)
         if day == phrase.date or phrase.date.startswith("-"):
             continue
-        before, after = text[: phrase.start].rstrip(), text[phrase.end :].lstrip()
-        if len(day) == 4 and not text[phrase.start].isascii():
+        named = [word for word in phrase.words if word.kind not in ("clock", "part")]
+        start, end = named[0].start, named[-1].end
+        before, after = text[:start].rstrip(), text[end:].lstrip()
+        if len(day) == 4 and not text[start].isascii():
             day += "年"
         left = " " if before[-1:].isascii() and before else ""
         right = " " if after[:1].isascii() and after[:1].isalnum() else ""

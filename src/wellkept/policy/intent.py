@@ -30,11 +30,13 @@ _LAST = lazy.compile(
     r"|^(?:that|it|this)(?: please)?\W*$|刚才|刚刚|刚说|上一[句条]|上面(?:那|这)?[句条]|^[了吧\s]*$",
     re.IGNORECASE,
 )
+# In Chinese, what is to be forgotten may stand first: 那个密码请彻底忘掉.
+_FRONTED = lazy.compile(r"^.*[,，](?=[^,，]+$)|(?:请|都|给我|可以|帮我|麻烦你?|就|也|彻底|全部)+$")
 _FILLER = frozenset(
     """
     that this the about fact thing things what which who i my me we our you your to of in on and please all every
     everything anything for memory memories from any it have has had was were remember know so again
-    的 了 这 那 件 事 情 关 于 我 你 我们 请 把 吧 所 有 切 掉 给 说 过 是 都 记 录 忆 里 中 也 和
+    的 了 这 那 件 事 情 关 于 我 你 我们 请 把 吧 所 有 切 掉 给 说 过 是 都 记 录 忆 里 中 也 和 告 诉 个 条 句
     """.split()  # noqa: SIM905
 )
 
@@ -55,7 +57,10 @@ def forget_phrases(message: str) -> list[Phrase]:
         before = _END.split(message[: match.start()])[-1]
         after = _END.split(message[match.end() :], maxsplit=1)[0]
         taken = _TAKEN.search(before)
-        text = (taken["what"] if taken else after).strip(" ,，:：")
+        named = "" if after.lstrip("了吧 ").startswith((",", "，")) else after
+        text = (taken["what"] if taken else named).strip(" ,，:：了吧")
+        if not text and not taken:
+            text = _FRONTED.sub("", before).strip(" ,，:：")
         found.append(Phrase(text, last=_LAST.search(text) is not None))
     return found
 

@@ -22,7 +22,7 @@ intent: "forget" when the person wants something forgotten or deleted (memories:
 change something said earlier (memories: only what is true now); else "none".
 Each memory:
 - content: one short statement in the language of the message, in the person's own words, "I" turned into "The user"
-  (用户). Copy numbers and names. Add nothing that the message does not say.
+  (用户), or into the speaker's name where one is given. Copy numbers and names. Add nothing that the message does not say.
 - quote: the exact words of the message that say it, copied character by character.
 - subject: "user", or the name of the speaker when one is given. attribute: one or two words for which side of them it
   is (diet, home, job); the same words each time.

@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 import wellkept
 from wellkept.aio import AsyncMemory
@@ -15,6 +16,7 @@ from wellkept.server import api, gateway, problems
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
+from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
@@ -49,11 +51,12 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     )
     app.state.service = service
     problems.install(app)
-    app.include_router(api.health_router)
-    app.include_router(api.router)
-    app.include_router(gateway.router)
+    app.router.routes += [*api.routes(), *gateway.router.routes]
     if find_spec("wellkept.server.panel"):
         import_module("wellkept.server.panel").install(app)
+    door = McpDoor(service)
+    app.router.routes.append(Route("/mcp", door))
+    app.state.mcp = door
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(Measured, metrics=service.metrics)
     return app
@@ -64,4 +67,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await service.memory.start_worker()
     yield
+    app.state.mcp.close()
     await service.close()

@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
+from wellkept.policy.checks import check_name
 from wellkept.policy.messages import parse
 from wellkept.policy.overlap import MARGIN, fresh_from
 from wellkept.policy.redact import redact_content
@@ -50,17 +51,23 @@ async def asked(service: Service, request: Request) -> Ask | None:
     """
     headers = request.headers
     visitor = await service.doorkeeper.admit(headers.get("x-wellkept-key"))
-    session = headers.get("x-wellkept-session")
+    session = _decoded(headers, "x-wellkept-session")
     if session is None:
         return None
+    check_name("session_id", session)
     read_only = _choice(headers, "x-wellkept-mode", READ_ONLY)
     visitor.may("reader" if read_only else "writer")
+    tools = _choice(headers, "x-wellkept-tools", "1")
+    if read_only and tools:
+        raise Problem(
+            422, "invalid_input", "Memory tools write; leave X-Wellkept-Tools out of a read-only request."
+        )
     names = {name: _decoded(headers, f"x-wellkept-{name}") for name in ("namespace", "user")}
     return Ask(
         scope=scope_of(visitor, service.settings, names["namespace"], names["user"]),
-        session_id=unquote(session),
+        session_id=session,
         read_only=read_only,
-        tools=_choice(headers, "x-wellkept-tools", "1"),
+        tools=tools,
         budget=_number(headers, "x-wellkept-budget"),
     )
 
@@ -96,6 +103,7 @@ class Prepared:
 
     body: Json
     tokens: int
+    trace_id: str | None = None
 
 
 def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepared:
@@ -120,7 +128,8 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     stored = session.get_recent(len(sent) + MARGIN)
     session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
     context = session.get_context(_question(sent), ask.budget)
-    return Prepared(provider.with_context(body, context.system, context.events), context.tokens)
+    asked = provider.with_context(body, context.system, context.events)
+    return Prepared(asked, context.tokens, context.trace_id)
 
 
 def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
@@ -148,8 +157,8 @@ def _question(sent: Sequence[Draft]) -> str | None:
 # ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def record(memory: Memory, ask: Ask, provider: Provider, answer: Answer) -> bool:
-    """Append the answer, as far as it came; whether there was anything of it.
+def record(memory: Memory, ask: Ask, provider: Provider, answer: Answer, used: Sequence[Json] = ()) -> bool:
+    """Append the answer, as far as it came, with the memory tools that it used; whether there was anything of it.
 
     What was cut off is appended with the reason: the user has seen it.
     """
@@ -160,6 +169,8 @@ def record(memory: Memory, ask: Ask, provider: Provider, answer: Answer) -> bool
     about: dict[str, Any] = {"provider": provider.name, "model": answer.model, "stop": answer.stop}
     if answer.usage:
         about["usage"] = answer.usage
+    if used:
+        about["memory_tools"] = list(used)
     if not answer.complete:
         about["incomplete"] = answer.fault or "the connection was cut"
     scope = ask.scope

@@ -125,10 +125,8 @@ def scope_of(visitor: Visitor, settings: Settings, namespace: str | None, user: 
 
     Raises NotFound when the visitor's key opens another one, a 422 problem when nobody was named.
     """
-    return Scope(
-        _bound("namespace", visitor.namespace, namespace, settings.namespace),
-        _bound("user", visitor.user, user, settings.user),
-    )
+    default = settings.user if visitor.key_id is None else None
+    return Scope(namespace_of(visitor, settings, namespace), _bound("user", visitor.user, user, default))
 
 
 def namespace_of(visitor: Visitor, settings: Settings, namespace: str | None) -> str:
@@ -150,6 +148,17 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
 
 _Name = Annotated[str | None, Query(max_length=512)]
 _Head = Annotated[str | None, Header(max_length=4096)]
+Names = tuple[str | None, str | None]
+
+
+async def names(
+    namespace: _Name = None,
+    user: _Name = None,
+    x_wellkept_namespace: _Head = None,
+    x_wellkept_user: _Head = None,
+) -> Names:
+    """The namespace and the user that a request names, in its query or its headers."""
+    return _named(namespace, x_wellkept_namespace), _named(user, x_wellkept_user)
 
 
 def _named(query: str | None, header: str | None) -> str | None:
@@ -157,24 +166,25 @@ def _named(query: str | None, header: str | None) -> str | None:
     return query if query is not None else unquote(header) if header is not None else None
 
 
+def names_of(request: Request) -> Names:
+    """The same, for what stands before the dependencies."""
+    query, headers = request.query_params, request.headers
+    return (
+        _named(query.get("namespace"), headers.get("x-wellkept-namespace")),
+        _named(query.get("user"), headers.get("x-wellkept-user")),
+    )
+
+
+Named = Annotated[Names, Depends(names)]
+
+
 def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:
     """A dependency that gives the scope of a request, for visitors who have ``role``."""
 
-    async def dependency(
-        request: Request,
-        namespace: _Name = None,
-        user: _Name = None,
-        x_wellkept_namespace: _Head = None,
-        x_wellkept_user: _Head = None,
-    ) -> Scope:
+    async def dependency(request: Request, named: Named) -> Scope:
         visitor = await visitor_of(request)
         visitor.may(role)
-        return scope_of(
-            visitor,
-            request.app.state.service.settings,
-            _named(namespace, x_wellkept_namespace),
-            _named(user, x_wellkept_user),
-        )
+        return scope_of(visitor, request.app.state.service.settings, *named)
 
     return dependency
 
@@ -182,21 +192,15 @@ def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:
 def tenant(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Tenant]]:
     """A dependency that gives the namespace of a request, and the user if one is named or bound."""
 
-    async def dependency(
-        request: Request,
-        namespace: _Name = None,
-        user: _Name = None,
-        x_wellkept_namespace: _Head = None,
-        x_wellkept_user: _Head = None,
-    ) -> Tenant:
+    async def dependency(request: Request, named: Named) -> Tenant:
         visitor = await visitor_of(request)
         visitor.may(role)
         settings: Settings = request.app.state.service.settings
-        named = _named(user, x_wellkept_user)
-        if visitor.user is not None or named:
-            scope = scope_of(visitor, settings, _named(namespace, x_wellkept_namespace), named)
+        namespace, user = named
+        if visitor.user is not None or user:
+            scope = scope_of(visitor, settings, namespace, user)
             return Tenant(scope.namespace, scope.user)
-        return Tenant(namespace_of(visitor, settings, _named(namespace, x_wellkept_namespace)), None)
+        return Tenant(namespace_of(visitor, settings, namespace), None)
 
     return dependency
 

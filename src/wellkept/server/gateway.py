@@ -21,8 +21,9 @@ from wellkept.errors import NotFound, WellkeptError
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
 from wellkept.server.problems import status_of
-from wellkept.server.providers import Anthropic, OpenAI, Provider
+from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
+from wellkept.server.rounds import Rounds
 from wellkept.server.service import Service, service_of
 
 log = logging.getLogger("wellkept.gateway")
@@ -85,9 +86,16 @@ class _Exchange:
         if ask is None or self.request.method == "GET":
             return Relay(await self._send(raw), headers, self.service.later)
         prepared = await self._prepared(ask, raw, headers)
-        response = await self._send(raw if prepared is None else json.dumps(prepared.body).encode())
+        rounds = Rounds(self.service.memory, ask.scope, self.provider, self._send, self._answer)
+        if prepared is None:
+            response = await self._send(raw)
+        elif ask.tools:
+            response = await rounds.run(prepared.body)
+        else:
+            response = await self._send(json.dumps(prepared.body).encode())
         answer = None if ask.read_only else self._answer(response)
-        return Relay(response, headers, self.service.later, answer, partial(self._record, ask))
+        keep = partial(self._record, ask, rounds.used)
+        return Relay(response, headers, self.service.later, answer, keep)
 
     async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
         """The request with memory in it; None, and the reason in ``headers``, when there is none to put in."""
@@ -103,6 +111,8 @@ class _Exchange:
         self.service.live.wake()
         headers["x-wellkept-session"] = quote(ask.session_id, safe="-_.:~")
         headers["x-wellkept-context-tokens"] = str(prepared.tokens)
+        if prepared.trace_id is not None:
+            headers["x-wellkept-trace"] = prepared.trace_id
         return prepared
 
     def _failed(self, error: Exception, headers: dict[str, str]) -> None:
@@ -123,11 +133,13 @@ class _Exchange:
         encoding = response.headers.get("content-encoding", "")
         return self.provider.answer(stream=kind.startswith("text/event-stream"), encoding=encoding)
 
-    async def _record(self, ask: Ask, answer: Answer) -> None:
+    async def _record(self, ask: Ask, used: list[Json], answer: Answer) -> None:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
-            found = await self.service.memory.run(lambda memory: record(memory, ask, self.provider, answer))
+            found = await self.service.memory.run(
+                lambda memory: record(memory, ask, self.provider, answer, used)
+            )
             if not found:
                 log.warning(
                     "Nothing to record in %r: %s", ask.session_id, answer.fault or "the answer is empty"

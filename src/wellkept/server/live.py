@@ -62,7 +62,7 @@ class Live:
                 await self._wait(woken)
 
     async def user(self, scope: Scope) -> AsyncIterator[str]:
-        """Sessions and jobs of a user as they change: ``event: session`` and ``event: job``."""
+        """What changes around a user: ``event: session``, ``event: job``, and ``event: change`` of a fact."""
         look = _Changes(scope)
         await self._memory.run(look)
         yield sse("ready", {})
@@ -81,7 +81,7 @@ class Live:
 
 
 class _Changes:
-    """Compares the newest sessions and jobs of a user with those of the last look."""
+    """Compares the newest sessions, jobs and changes of a user with those of the last look."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -93,6 +93,7 @@ class _Changes:
             ("session", info.id): info for info in user.sessions(limit=SHOWN)
         }
         now |= {("job", job.id): job for job in memory.jobs.list(scope=self._scope, limit=SHOWN)}
+        now |= {("change", change.id): change for change in user.changes(limit=SHOWN)}
         changed = [(key[0], record) for key, record in now.items() if self._seen.get(key) != record]
         self._seen = now
         return changed

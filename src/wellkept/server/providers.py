@@ -43,6 +43,26 @@ class Provider(ABC):
     def error(self, status: int, message: str) -> bytes:
         """An error as this provider's clients know it."""
 
+    @abstractmethod
+    def with_results(self, body: Json, message: Json, results: Sequence[tuple[str, str]]) -> Json:
+        """The request that goes on after ``message`` with the results of its calls, by id."""
+
+    @abstractmethod
+    def without_calls(self, body: Json) -> Json:
+        """The request with the model kept from calling anything."""
+
+    def with_tools(self, body: Json, tools: Sequence[Json]) -> tuple[Json, frozenset[str]]:
+        """The request with ``tools``, and the names of those; the caller's own go before ours of the same name."""
+        given = list(body.get("tools") or ())
+        taken = {self.tool_name(tool) for tool in given}
+        added = [tool for tool in tools if self.tool_name(tool) not in taken]
+        return {**body, "tools": [*given, *added]}, frozenset(map(self.tool_name, added))
+
+    def tool_name(self, tool: Json) -> str:
+        """The name of a tool's definition."""
+        inner = tool.get("function")
+        return str((inner if isinstance(inner, dict) else tool).get("name", ""))
+
     def drafts(self, body: Json) -> list[Draft]:
         """The conversation as events. Raises InvalidInput when it cannot be read."""
         return [parse(message, shape=self.name) for message in self.conversation(body)]
@@ -82,6 +102,13 @@ class OpenAI(Provider):
         kind = _ERRORS.get(status, "server_error")
         return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": None}}).encode()
 
+    def with_results(self, body: Json, message: Json, results: Sequence[tuple[str, str]]) -> Json:
+        answers = [{"role": "tool", "tool_call_id": id, "content": text} for id, text in results]
+        return {**body, "messages": [*body["messages"], message, *answers]}
+
+    def without_calls(self, body: Json) -> Json:
+        return {**body, "tool_choice": "none"}
+
 
 def _instructions(messages: list[Json]) -> list[Json]:
     """The system messages at the beginning; later ones are part of the conversation."""
@@ -109,6 +136,13 @@ class Anthropic(Provider):
     def error(self, status: int, message: str) -> bytes:
         kind = _ERRORS.get(status, "api_error")
         return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+
+    def with_results(self, body: Json, message: Json, results: Sequence[tuple[str, str]]) -> Json:
+        blocks = [{"type": "tool_result", "tool_use_id": id, "content": text} for id, text in results]
+        return {**body, "messages": [*body["messages"], message, {"role": "user", "content": blocks}]}
+
+    def without_calls(self, body: Json) -> Json:
+        return {**body, "tool_choice": {"type": "none"}}
 
 
 def _joined(given: Any, system: str) -> Any:

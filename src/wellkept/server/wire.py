@@ -7,14 +7,24 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict
 from starlette.responses import Response
 
 from wellkept.errors import InvalidInput
 from wellkept.records import Record, plain
-from wellkept.server.problems import MEDIA_TYPE, ProblemBody
+from wellkept.server.problems import MEDIA_TYPE, PRIVATE, ProblemBody
 
 T = TypeVar("T")
+
+
+def _written_out(value: object) -> object:
+    """A bare number would be taken for seconds since 1970; a moment is written out, with its zone."""
+    if isinstance(value, (int, float)) or (
+        isinstance(value, str) and not {"-", ":"} & set(value.lstrip("-"))
+    ):
+        raise ValueError("write it like 2026-06-01T12:00:00+08:00")
+    return value
+
 
 MAX_PAGE = 1000
 MAX_INTEGER = (1 << 63) - 1
@@ -23,6 +33,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
 
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=1024, description="`next` of the page before.")]
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 SessionId = Annotated[str, Path(min_length=1, max_length=512)]
 
 
@@ -42,7 +53,7 @@ class Page(BaseModel, Generic[T]):
 def answer(data: Any, status: int = 200) -> Response:
     """``data`` (records, or what JSON knows) as a response."""
     text = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), status, media_type="application/json")
+    return Response(text.encode(), status, PRIVATE, "application/json")
 
 
 def page(items: Sequence[Record], limit: int, cursor: str | int | None) -> Response:

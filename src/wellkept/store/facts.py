@@ -211,8 +211,10 @@ class Erasures(Protocol):
     def unbury(self, scope: Scope, parts: Sequence[Sequence[str]]) -> None:
         """Take tombstones away."""
 
-    def events(self, scope: Scope, terms: Sequence[Term]) -> list[tuple[SessionRef, int]]:
-        """The events of a scope whose index holds all ``terms``."""
+    def events(
+        self, scope: Scope, terms: Sequence[Term], text: str | None = None
+    ) -> list[tuple[SessionRef, int]]:
+        """The events of a scope whose index holds all ``terms``, or whose content, tool calls included, holds ``text``."""
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int) -> dict[str, int]:
         """Remove facts with their index rows, uses, sources and history; rows removed by table. One line of

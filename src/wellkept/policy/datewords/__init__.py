@@ -50,7 +50,7 @@ def words(text: str) -> Iterator[Word]:
         for rule in _RULES
         if any(key in lower for key in rule.keys)
         for match in rule.pattern.finditer(folded)
-        if "\n" not in match[0] and (value := rule.value(match))
+        if "\n" not in match[0].strip() and (value := rule.value(match))
     ]
     found.sort(key=lambda word: (word.start, -word.end))
     end = 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from wellkept.policy.messages import parse
 from wellkept.records import Draft
-from wellkept.server.wire import Body
+from wellkept.server.wire import Body, Moment
 
 _OURS = ("ts", "speaker", "metadata", "idempotency_key")
 
@@ -21,15 +21,18 @@ class Message(BaseModel):
 
     role: str
     content: str | list[dict[str, Any]] | None = None
-    ts: AwareDatetime | None = None
+    ts: Moment | None = None
     speaker: str | None = None
     metadata: dict[str, Any] | None = None
     idempotency_key: str | None = Field(default=None, max_length=255)
 
+    def said(self) -> dict[str, Any]:
+        """The message itself, as its provider writes it."""
+        return self.model_dump(exclude_unset=True, exclude=set(_OURS))
+
     def draft(self, key: str | None) -> Draft:
         """The event that it stands for. Raises InvalidInput for a message of neither shape."""
-        said = self.model_dump(exclude_unset=True, exclude=set(_OURS))
-        draft = parse(said)
+        draft = parse(self.said())
         return replace(
             draft,
             ts=self.ts,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from wellkept.memory import Memory
 from wellkept.recall import Result
 from wellkept.records import Scope
 from wellkept.server.auth import Reader
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import Body, answer
+from wellkept.server.wire import PROBLEMS, Body, Moment, answer
 
-router = APIRouter(tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"], route_class=StrictRoute, responses=PROBLEMS)
 
 Kind = Literal["event", "fact", "summary"]
 MAX_RESULTS = 200
@@ -34,9 +35,9 @@ class Search(Body):
     limit: int | None = Field(default=None, ge=1, le=MAX_RESULTS)
     kinds: list[Kind] | None = Field(default=None, min_length=1, max_length=3)
     session_id: str | None = Field(default=None, min_length=1, max_length=512)
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
-    now: AwareDatetime | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    now: Moment | None = None
     filters: dict[str, Any] | None = None
     threshold: float | None = Field(default=None, ge=0, le=1)
     explain: bool = False

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from wellkept.context import Context
@@ -15,12 +15,24 @@ from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import IdempotentRoute, StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Page, SessionId, answer, number, page
+from wellkept.server.wire import (
+    MAX_INTEGER,
+    PROBLEMS,
+    Body,
+    Cursor,
+    Limit,
+    Moment,
+    Page,
+    SessionId,
+    answer,
+    number,
+    page,
+)
 from wellkept.session import Session, SessionReader
 
-router = APIRouter(tags=["sessions"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=IdempotentRoute, responses=PROBLEMS)
 
 Shape = Literal["openai", "anthropic"]
 Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
@@ -125,8 +137,8 @@ async def list_messages(
     limit: Limit = 50,
     cursor: Cursor = None,
     after: Seq = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
 ) -> Response:
     """The newest messages in conversation order; `next` leads to earlier ones.
 
@@ -160,7 +172,7 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 
 
 # The store itself knows a message by its key, so that its route needs no kept answers.
-append_router = APIRouter(tags=["sessions"])
+append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 @append_router.post(
@@ -189,7 +201,7 @@ class ContextWanted(Body):
 
     query: str | None = Field(default=None, max_length=100_000)
     budget: int | None = Field(default=None, ge=1, le=100_000_000)
-    as_of: AwareDatetime | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
+    as_of: Moment | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
     shape: Shape = "openai"
     trace: bool = False
 
@@ -227,8 +239,9 @@ async def _context(
     shape: Shape,
     trace: bool,
 ) -> Response:
+    # Not a reader: where the policy wants traces, one is kept of each context that was handed out.
     context = await served.memory.run(
-        lambda memory: reader(memory, scope, session_id).get_context(query, budget, as_of=as_of)
+        lambda memory: writer(memory, scope, session_id).get_context(query, budget, as_of=as_of)
     )
     return answer(shown(context, shape, trace))
 
@@ -241,6 +254,3 @@ def shown(context: Context, shape: Shape, trace: bool) -> dict[str, Any]:
     if not trace:
         del data["trace"]
     return data
-
-
-router.include_router(append_router)

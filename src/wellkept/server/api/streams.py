@@ -10,10 +10,11 @@ from starlette.responses import Response, StreamingResponse
 from wellkept.server import live
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, visitor_of
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, SessionId
+from wellkept.server.wire import MAX_INTEGER, PROBLEMS, SessionId
 
-router = APIRouter(tags=["live"])
+router = APIRouter(prefix="/v1", tags=["live"], route_class=StrictRoute, responses=PROBLEMS)
 
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
@@ -22,7 +23,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/live", response_class=Response, responses=_EVENTS)
 async def user_live(request: Request, served: Served, scope: Reader) -> StreamingResponse:
-    """Sessions and jobs of a user as they change: events `session` and `job`, after a first `ready`."""
+    """What changes around a user: events `session`, `job` and `change` (of a fact), after a first `ready`."""
     return live.stream(served.live.user(scope), lambda: visitor_of(request))
 
 

@@ -313,7 +313,7 @@ class _Patience:
             self._deadline = now + BUSY_SECONDS
         if now > self._deadline:
             return False
-        time.sleep(random.uniform(0.0002, 0.002))
+        time.sleep(random.uniform(0.00005, 0.0005))
         return True
 
 

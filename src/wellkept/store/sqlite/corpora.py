@@ -145,7 +145,7 @@ class EventCorpus(_Corpus):
 
     def all_docs(self, scope: Scope) -> dict[int, Doc] | None:
         owner = scope_key(self._db, scope)
-        rows = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
+        rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
         ends = {key: key << SEQ_BITS | end for key, _, _, _, end in rows}
         if owner is None or sum(row[4] for row in rows) > MOST_DOCS or self._is_writing():
             return None

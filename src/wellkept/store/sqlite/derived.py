@@ -86,7 +86,6 @@ DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
     "event": _events,
     "fact": _facts,
     "summary": _notes,
-    "fact": _facts,
 }
 
 

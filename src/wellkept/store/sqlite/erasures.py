@@ -25,6 +25,7 @@ BURY = "INSERT INTO tombstones (scope, hash, at) VALUES (?, ?, ?) ON CONFLICT DO
 BURIED = "SELECT at FROM tombstones WHERE scope = ? AND hash = ?"
 UNBURY = "DELETE FROM tombstones WHERE scope = ? AND hash = ?"
 SESSION = "SELECT id FROM sessions WHERE key = ? AND scope = ?"
+HOLDING = "SELECT key FROM events WHERE scope = ? AND instr(lower(content), lower(?))"
 FACT_TABLES = {
     "facts": "DELETE FROM facts WHERE key = ?",
     "fact_uses": "DELETE FROM fact_uses WHERE fact = ?",
@@ -74,19 +75,20 @@ class Erasures:
 
     # ── finding and removing ─────────────────────────────────────────────────────────────────────────────
 
-    def events(self, scope: Scope, terms: Sequence[Term]) -> list[tuple[SessionRef, int]]:
+    def events(
+        self, scope: Scope, terms: Sequence[Term], text: str | None = None
+    ) -> list[tuple[SessionRef, int]]:
         owner = scope_key(self._db, scope)
-        if owner is None or not terms:
+        if owner is None:
             return []
-        found = Terms(self._db, "event").postings(owner, terms).values()
-        keys = sorted(set.intersection(*(set(postings) for postings in found)))
-        sessions = {key >> SEQ_BITS: "" for key in keys}
-        for session in sessions:
-            sessions[session] = self._db.execute(SESSION, (session, owner)).get
-        return [
-            (SessionRef(scope, sessions[key >> SEQ_BITS], key >> SEQ_BITS, owner), key & MAX_SEQ)
-            for key in keys
-        ]
+        found = [set(postings) for postings in Terms(self._db, "event").postings(owner, terms).values()]
+        keys = set.intersection(*found) if found else set()
+        for written in {text, json.dumps(text)[1:-1]} if text else ():
+            keys.update(key for (key,) in self._db.execute(HOLDING, (owner, written)))
+        return [(self._session(scope, owner, key >> SEQ_BITS), key & MAX_SEQ) for key in sorted(keys)]
+
+    def _session(self, scope: Scope, owner: int, key: int) -> SessionRef:
+        return SessionRef(scope, self._db.execute(SESSION, (key, owner)).get, key, owner)
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int) -> dict[str, int]:
         removed = dict.fromkeys((*FACT_TABLES, "fact_terms", "vectors", "doubts"), 0)

@@ -121,5 +121,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("traces", traces.SCHEMA),
     ("api_keys", apikeys.SCHEMA),
     ("replies", replies.SCHEMA),
-    ("topics", "CREATE INDEX summaries_topic ON summaries (session, topic, version)"),
+    ("topics", "CREATE INDEX summaries_topic ON summaries (session, topic, version DESC)"),
 ]

@@ -40,21 +40,13 @@ NOTES = """
     UNION ALL SELECT key, text, 1 FROM ledger WHERE session = ?1
 """
 _COLUMNS = "topic, version, covers_from, covers_to, text, tokens, by, at"
-# Jumps from topic to topic, so that the many versions of a long session cost nothing.
-CURRENT = f"""
-    WITH RECURSIVE topics (topic) AS (
-        SELECT min(topic) FROM summaries WHERE session = ?1
-        UNION ALL SELECT (SELECT min(topic) FROM summaries WHERE session = ?1 AND topic > topics.topic)
-        FROM topics WHERE topics.topic IS NOT NULL
-    )
-    SELECT {_COLUMNS} FROM summaries WHERE key IN (
-        SELECT (
-            SELECT key FROM summaries WHERE session = ?1 AND topic = topics.topic AND covers_to <= ?2 AND version <= ?3
-            ORDER BY version DESC LIMIT 1
-        ) FROM topics
-    )
-    ORDER BY (SELECT min(version) FROM summaries first WHERE session = ?1 AND first.topic = summaries.topic), topic
+# The next topic behind ?2 in the alphabet, as it was then. In the order of an index, so that the many versions of a
+# long session cost nothing.
+NEXT = f"""
+    SELECT {_COLUMNS} FROM summaries WHERE session = ? AND topic > ? AND covers_to <= ? AND version <= ?
+    ORDER BY topic, version DESC LIMIT 1
 """
+FIRST = "SELECT min(version) FROM summaries WHERE session = ? AND topic = ?"
 ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
 LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value"
 DROP = "DELETE FROM summaries WHERE session = ? AND covers_to >= ?"
@@ -121,9 +113,15 @@ class Summaries:
             self._terms.add(ref.scope_key, key, index_tokens(text))
 
     def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
-        values = (ref.key, MAX_SEQ if upto is None else upto, MAX_SEQ if version is None else version)
-        rows = self._db.execute(CURRENT, values)
-        return [_summary(ref, row) for row in rows]
+        newest, last = (MAX_SEQ if bound is None else bound for bound in (upto, version))
+        found: list[Summary] = []
+        topic = ""
+        while row := self._db.execute(NEXT, (ref.key, topic, newest, last)).fetchone():
+            found.append(_summary(ref, row))
+            topic = row[0]
+        if len(found) > 1:
+            found.sort(key=lambda it: (self._db.execute(FIRST, (ref.key, it.topic)).get, it.topic))
+        return found
 
     def versions(self, ref: SessionRef) -> list[Summary]:
         return [_summary(ref, row) for row in self._db.execute(ALL, (ref.key,))]

@@ -1,0 +1,291 @@
+"""What is kept about a user: facts, their history, labels, what waits for a decision, and forgetting."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field, model_validator
+from starlette.responses import Response
+
+from wellkept.facts.forget import Preview, Receipt
+from wellkept.memory import Memory, UserMemory, UserReader
+from wellkept.records import Scope
+from wellkept.server.api.messages import Message
+from wellkept.server.auth import Admin, Reader, Writer
+from wellkept.server.idempotency import IdempotentRoute, StrictRoute
+from wellkept.server.service import Served
+from wellkept.server.wire import MAX_INTEGER, PROBLEMS, Body, Cursor, Limit, Moment, Page, answer
+from wellkept.store.facts import Change, Doubt, Fact, FactState
+
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute, responses=PROBLEMS)
+
+MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
+Number = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
+Short = Annotated[str, Field(max_length=200)]
+MAX_TEXT = 100_000
+
+
+class Kept(BaseModel):
+    """What became of one statement, in mem0's words."""
+
+    id: str
+    memory: str
+    event: str
+
+
+class Added(BaseModel):
+    """What became of all of them; with ``infer`` a job goes on, over the session that is named."""
+
+    results: list[Kept]
+    session_id: str | None = None
+    jobs: int | None = None
+
+
+class NewMemory(Body):
+    """Something to remember: a statement, or messages to take facts from."""
+
+    messages: str | list[Message] = Field(max_length=MAX_TEXT)
+    infer: bool = True
+    attribute: Short = ""
+    labels: list[Short] = Field(default=[], max_length=16)
+    keywords: list[Short] = Field(default=[], max_length=16)
+    metadata: dict[str, Any] | None = None
+    agent_id: Annotated[str, Field(max_length=512)] | None = None
+    run_id: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+
+
+class NewWording(Body):
+    """A fact as it should be; what is left out stays."""
+
+    text: str = Field(max_length=MAX_TEXT)
+    labels: list[Short] | None = Field(default=None, max_length=16)
+    keywords: list[Short] | None = Field(default=None, max_length=16)
+    metadata: dict[str, Any] | None = None
+
+
+class Changes(BaseModel):
+    """Changes of facts, oldest first."""
+
+    items: list[Change]
+
+
+class Labels(BaseModel):
+    """The catalogue."""
+
+    items: list[str]
+
+
+class Doubts(BaseModel):
+    """What waits for a decision, oldest first."""
+
+    items: list[Doubt]
+
+
+class Decision(Body):
+    """Yes or no."""
+
+    accept: bool
+
+
+class Settled(BaseModel):
+    """A decision was carried out; an erasure has a receipt."""
+
+    receipt: Receipt | None
+
+
+class Receipts(BaseModel):
+    """Receipts, oldest first."""
+
+    items: list[Receipt]
+
+
+class Forget(Body):
+    """What to erase: all that holds the words of ``query``, or the facts ``ids``."""
+
+    query: str | None = Field(default=None, min_length=1, max_length=1000)
+    ids: list[Annotated[str, Field(max_length=64)]] | None = Field(
+        default=None, min_length=1, max_length=1000
+    )
+    preview: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Forget:
+        if (self.query is None) == (self.ids is None):
+            raise ValueError("give either query or ids")
+        return self
+
+
+def reader(memory: Memory, scope: Scope) -> UserReader:
+    """The user's memory to read from."""
+    return memory.read_only().user(scope.user, namespace=scope.namespace)
+
+
+def writer(memory: Memory, scope: Scope) -> UserMemory:
+    """The user's memory to write to."""
+    return memory.user(scope.user, namespace=scope.namespace)
+
+
+# ── facts
+# ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@router.post("/memories", status_code=201, responses={201: {"model": Added}})
+async def add_memory(served: Served, scope: Writer, body: NewMemory) -> Response:
+    """Remember something: as it is (`infer: false`), or by having facts taken from it in the background."""
+    options = body.model_dump(exclude={"messages"}, exclude_unset=True)
+    said = body.messages
+    messages = said if isinstance(said, str) else [message.said() for message in said]
+    added = await served.memory.run(lambda memory: writer(memory, scope).add(messages, **options))
+    served.live.wake()
+    return answer(added, 201)
+
+
+@router.get("/memories", responses={200: {"model": Page[Fact]}})
+async def list_memories(
+    served: Served,
+    scope: Reader,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    label: Annotated[list[str] | None, Query(max_length=16)] = None,
+    state: Annotated[list[FactState] | None, Query(max_length=3)] = None,
+    as_of: Moment | None = None,
+) -> Response:
+    """Facts in the order they were made; active ones, if `state` does not say more."""
+    found = await served.memory.run(
+        lambda memory: reader(memory, scope).get_all(
+            limit=limit, cursor=cursor, labels=label or (), states=state or ("active",), as_of=as_of
+        )
+    )
+    return answer({"items": found.results, "next": found.cursor})
+
+
+@router.delete("/memories", responses={200: {"model": Changes}})
+async def retire_all(served: Served, scope: Admin) -> Response:
+    """Retire every fact of the user; undoing one of the changes takes all of them back."""
+    changes = await served.memory.run(lambda memory: writer(memory, scope).delete_all())
+    served.live.wake()
+    return answer({"items": changes})
+
+
+@router.get("/memories/{memory_id}", responses={200: {"model": Fact}})
+async def get_memory(served: Served, scope: Reader, memory_id: MemoryId) -> Response:
+    """One fact, in whatever state."""
+    return answer(await served.memory.run(lambda memory: reader(memory, scope).get(memory_id)))
+
+
+@router.put("/memories/{memory_id}", responses={200: {"model": Fact}})
+async def update_memory(served: Served, scope: Writer, memory_id: MemoryId, body: NewWording) -> Response:
+    """Change a fact under the same id; what it was is in its history."""
+    options = body.model_dump(exclude={"text"}, exclude_unset=True)
+    fact = await served.memory.run(
+        lambda memory: writer(memory, scope).update(memory_id, body.text, **options)
+    )
+    served.live.wake()
+    return answer(fact)
+
+
+@router.delete("/memories/{memory_id}", responses={200: {"model": Change}})
+async def retire_memory(served: Served, scope: Writer, memory_id: MemoryId) -> Response:
+    """Retire a fact: out of every context and search, in history, undoable."""
+    change = await served.memory.run(lambda memory: writer(memory, scope).delete(memory_id))
+    served.live.wake()
+    return answer(change)
+
+
+@router.get("/memories/{memory_id}/history", responses={200: {"model": Changes}})
+async def memory_history(served: Served, scope: Reader, memory_id: MemoryId) -> Response:
+    """All changes of a fact, oldest first."""
+    return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).history(memory_id))})
+
+
+@router.post("/memories/{memory_id}/{action}", responses={200: {"model": Fact}})
+async def pin_memory(
+    served: Served, scope: Writer, memory_id: MemoryId, action: Literal["pin", "unpin"]
+) -> Response:
+    """Keep a fact from being evicted, or let it be again."""
+
+    def work(memory: Memory) -> Fact:
+        user = writer(memory, scope)
+        return user.pin(memory_id) if action == "pin" else user.unpin(memory_id)
+
+    fact = await served.memory.run(work)
+    served.live.wake()
+    return answer(fact)
+
+
+@router.get("/labels", responses={200: {"model": Labels}})
+async def labels(served: Served, scope: Reader) -> Response:
+    """The catalogue: the labels of the active facts."""
+    return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).labels())})
+
+
+# ── changes and decisions
+# ───────────────────────────────────────────────────────────────────────────────────
+
+
+@router.get("/changes", responses={200: {"model": Changes}})
+async def changes(
+    served: Served,
+    scope: Reader,
+    limit: Limit = 50,
+    after: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0,
+) -> Response:
+    """The newest changes of all facts, oldest first; only those with an id above `after`."""
+    found = await served.memory.run(lambda memory: reader(memory, scope).changes(limit=limit, after=after))
+    return answer({"items": found})
+
+
+@router.post("/changes/{change_id}/undo", responses={200: {"model": Changes}})
+async def undo(served: Served, scope: Writer, change_id: Number) -> Response:
+    """Take back a change, with all that was changed in the same operation; the changes that this made."""
+    made = await served.memory.run(lambda memory: writer(memory, scope).undo(change_id))
+    served.live.wake()
+    return answer({"items": made})
+
+
+@router.get("/review", responses={200: {"model": Doubts}})
+async def review(served: Served, scope: Reader) -> Response:
+    """What waits for a decision."""
+    return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).review())})
+
+
+@router.post("/review/{doubt_id}", responses={200: {"model": Settled}})
+async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision) -> Response:
+    """Decide: accepting retires or erases what is in question, refusing leaves all as it is."""
+    receipt = await served.memory.run(
+        lambda memory: writer(memory, scope).settle(doubt_id, accept=body.accept)
+    )
+    served.live.wake()
+    return answer({"receipt": receipt})
+
+
+# ── forgetting
+# ──────────────────────────────────────────────────────────────────────────────────────────────
+
+# Answers that hold what was forgotten must not be kept, so that this route keeps none.
+forget_router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
+
+
+@forget_router.post("/forget", responses={200: {"model": Preview | Receipt}})
+async def forget(served: Served, scope: Admin, body: Forget) -> Response:
+    """Erase, not undoable: facts with their history, the messages behind them and all that was made of those.
+
+    With `preview` nothing is done, and the answer says what would go. Else it is the receipt: what was removed, and
+    what a second look found left. Doing it twice finds nothing the second time.
+    """
+
+    def work(memory: Memory) -> Preview | Receipt:
+        user = writer(memory, scope)
+        found = user.forget(body.query, ids=body.ids or ())
+        return found if body.preview else user.forget(found)
+
+    done = await served.memory.run(work)
+    served.live.wake()
+    return answer(done)
+
+
+@router.get("/receipts", responses={200: {"model": Receipts}})
+async def receipts(served: Served, scope: Reader) -> Response:
+    """What erasures removed, oldest first."""
+    return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).receipts())})

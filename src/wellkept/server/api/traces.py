@@ -1,0 +1,123 @@
+"""How contexts came to be, and how they come out under another budget or policy; summaries and their ledger."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from wellkept.errors import InvalidInput
+from wellkept.memory import Memory
+from wellkept.records import LedgerLine, Policy, Scope, Summary
+from wellkept.server.api.sessions import reader
+from wellkept.server.auth import Reader, Writer
+from wellkept.server.idempotency import StrictRoute
+from wellkept.server.service import Served
+from wellkept.server.wire import PROBLEMS, Body, Cursor, Limit, Page, SessionId, answer, page
+from wellkept.store.protocol import Trace
+from wellkept.trace import Replay, TraceList, policy_of
+
+router = APIRouter(prefix="/v1", tags=["traces"], route_class=StrictRoute, responses=PROBLEMS)
+
+
+class ReplayWanted(Body):
+    """Under what to build the context again; as it was then, where nothing is given."""
+
+    budget: int | None = Field(default=None, ge=1, le=100_000_000)
+    policy: dict[str, Any] | None = Field(default=None, max_length=64)
+
+
+class Summaries(BaseModel):
+    """Versions of summaries, oldest first, and the key data that they had no room for."""
+
+    items: list[Summary]
+    ledger: list[LedgerLine]
+
+
+class Rebuilt(BaseModel):
+    """How many versions of a summary were dropped."""
+
+    dropped: int
+
+
+def _traces(memory: Memory, scope: Scope, session_id: str | None) -> TraceList:
+    if session_id is not None:
+        return reader(memory, scope, session_id).traces
+    return memory.read_only().user(scope.user, namespace=scope.namespace).traces
+
+
+@router.get("/traces", responses={200: {"model": Page[Trace]}})
+async def list_traces(
+    served: Served, scope: Reader, session_id: str | None = None, limit: Limit = 20, cursor: Cursor = None
+) -> Response:
+    """Traces of a user, or of one session, newest first."""
+
+    def read(memory: Memory) -> list[Trace]:
+        memory.flush_traces()
+        return _traces(memory, scope, session_id).list(limit=limit, before=cursor)
+
+    found = await served.memory.run(read)
+    return page(found, limit, found[-1].id if found else None)
+
+
+@router.get("/traces/{trace_id}", responses={200: {"model": Trace}})
+async def get_trace(served: Served, scope: Reader, trace_id: str) -> Response:
+    """One trace: every candidate, its score, kept or dropped and why, and the exact text."""
+    return answer(await served.memory.run(lambda memory: _trace(memory, scope, trace_id)))
+
+
+def _trace(memory: Memory, scope: Scope, trace_id: str) -> Trace:
+    memory.flush_traces()
+    return _traces(memory, scope, None).get(trace_id)
+
+
+@router.post("/traces/{trace_id}/replay")
+async def replay(served: Served, scope: Reader, trace_id: str, body: ReplayWanted) -> Response:
+    """The context of a trace built again from what the store held at that moment, beside what it was.
+
+    `policy`: some of its fields, on top of the policy of then.
+    """
+
+    def work(memory: Memory) -> Replay:
+        before = _trace(memory, scope, trace_id)
+        policy = _policy(before, body.policy) if body.policy else None
+        return _traces(memory, scope, None).replay(trace_id, policy=policy, budget=body.budget)
+
+    return answer(await served.memory.run(work))
+
+
+def _policy(before: Trace, changed: dict[str, Any]) -> Policy:
+    """The policy of then with some fields changed. Raises InvalidInput for unknown fields and impossible values."""
+    unknown = changed.keys() - {field.name for field in fields(Policy)}
+    if unknown:
+        raise InvalidInput(f"Policy has no field {', '.join(sorted(unknown))}.")
+    try:
+        return policy_of({**before.policy, **changed})
+    except TypeError as error:
+        raise InvalidInput(f"A value of the policy is of the wrong kind: {error}.") from error
+
+
+@router.get("/sessions/{session_id}/summaries", responses={200: {"model": Summaries}})
+async def summaries(served: Served, scope: Reader, session_id: SessionId) -> Response:
+    """Every version of a session's summaries, and its ledger of key data."""
+
+    def read(memory: Memory) -> dict[str, Any]:
+        session = reader(memory, scope, session_id)
+        return {"items": session.summaries(), "ledger": session.ledger()}
+
+    return answer(await served.memory.run(read))
+
+
+@router.delete("/sessions/{session_id}/summaries", responses={200: {"model": Rebuilt}})
+async def rebuild_summaries(served: Served, scope: Writer, session_id: SessionId) -> Response:
+    """Drop the summaries and have them made anew from the messages."""
+    dropped = await served.memory.run(
+        lambda memory: memory.session(
+            namespace=scope.namespace, user=scope.user, session_id=session_id
+        ).rebuild_summaries()
+    )
+    served.live.wake()
+    return answer({"dropped": dropped})

@@ -1,0 +1,107 @@
+"""Rounds of memory tools between the gateway and the model: the caller sees only the answer after the last one.
+
+While a round is under way it is not known whether its answer is the last, so that an answer comes in one piece here,
+also where it was asked for as a stream. Its bytes are still the upstream's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import httpx2
+
+from wellkept.aio import AsyncMemory
+from wellkept.memory import Memory
+from wellkept.policy.messages import parse
+from wellkept.records import Scope, ToolCall, blocks_of
+from wellkept.server.answers import Answer
+from wellkept.server.providers import Json, Provider
+from wellkept.tools import definitions
+
+MOST_ROUNDS = 5
+_LATER = json.dumps(
+    {
+        "ok": False,
+        "error": "not_run",
+        "message": "Memory was looked up first. Make this call again if you need it.",
+    }
+)
+
+
+@dataclass
+class Rounds:
+    """Asks until an answer calls no memory tool.
+
+    Attributes:
+        send: sends a request on.
+        read: makes the reader of a response; None for one that is an error.
+        used: the calls of memory tools that were made, for the record of the answer.
+    """
+
+    memory: AsyncMemory
+    scope: Scope
+    provider: Provider
+    send: Callable[[bytes], Awaitable[httpx2.Response]]
+    read: Callable[[httpx2.Response], Answer | None]
+    used: list[Json] = field(default_factory=list)
+
+    async def run(self, body: Json) -> httpx2.Response:
+        """The last answer, read to its end."""
+        body, ours = self.provider.with_tools(body, definitions(self.provider.name))
+        for number in range(MOST_ROUNDS + 1):
+            if number == MOST_ROUNDS:
+                body = self.provider.without_calls(body)
+            response = await _whole(await self.send(json.dumps(body).encode()))
+            message = self._message(response)
+            calls = _calls(message, self.provider) if message else []
+            if not message or not any(call.name in ours for call in calls):
+                return response
+            body = self.provider.with_results(body, message, await self._results(calls, ours))
+        return response
+
+    def _message(self, response: httpx2.Response) -> Json | None:
+        answer = self.read(response)
+        if answer is None:
+            return None
+        answer.feed(_raw(response))
+        answer.end()
+        return answer.message() if answer.complete else None
+
+    async def _results(self, calls: Sequence[ToolCall], ours: frozenset[str]) -> list[tuple[str, str]]:
+        """A result for each call. Those of the caller's own tools must wait: a model makes them again if it still
+        needs them, and then alone."""
+        results = []
+        for call in calls:
+            if call.name in ours:
+                self.used.append({"name": call.name, "arguments": call.arguments})
+                result = await self.memory.run(partial(self._call, call))
+                results.append((call.id, result))
+            else:
+                results.append((call.id, _LATER))
+        return results
+
+    def _call(self, call: ToolCall, memory: Memory) -> str:
+        user = memory.user(self.scope.user, namespace=self.scope.namespace)
+        return user.call_tool(call.name, call.arguments)
+
+
+def _calls(message: Json, provider: Provider) -> list[ToolCall]:
+    content = parse(message, shape=provider.name).content
+    return [block for block in blocks_of(content) if isinstance(block, ToolCall)]
+
+
+async def _whole(response: httpx2.Response) -> httpx2.Response:
+    """``response`` with its raw bytes in memory, to be looked at and still be passed on. Raises TransportError."""
+    try:
+        raw = b"".join([chunk async for chunk in response.aiter_raw()])
+    finally:
+        await response.aclose()
+    return httpx2.Response(response.status_code, headers=response.headers, stream=httpx2.ByteStream(raw))
+
+
+def _raw(response: httpx2.Response) -> bytes:
+    assert isinstance(response.stream, httpx2.ByteStream)
+    return b"".join(response.stream)

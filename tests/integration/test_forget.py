@@ -1,0 +1,184 @@
+"""Erasure: what is forgotten is nowhere any more, and nothing else is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wellkept import Memory, Policy
+from wellkept.errors import InvalidInput, NotFound
+from wellkept.memory import UserMemory
+from wellkept.session import Session
+from wellkept.testing import FakeClock
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "chat.db"
+
+
+@pytest.fixture
+def memory(path: Path) -> Iterator[Memory]:
+    policy = Policy(debug_trace=-1, recent_window_size=1, summarize_every=2)
+    with Memory(str(path), worker=False, clock=FakeClock(), policy=policy) as opened:
+        yield opened
+
+
+@pytest.fixture
+def alice(memory: Memory) -> UserMemory:
+    return memory.user("alice", namespace="acme")
+
+
+@pytest.fixture
+def chat(memory: Memory) -> Session:
+    return memory.session(namespace="acme", user="alice")
+
+
+def raw(path: Path) -> bytes:
+    files = [path, Path(f"{path}-wal")]
+    return b"".join(file.read_bytes() for file in files if file.exists())
+
+
+def talk(memory: Memory, chat: Session) -> None:
+    for number in range(5):
+        chat.add_message("user", f"Message {number}: 我对花生过敏 and I adore marzipan, really")
+        chat.add_message("assistant", f"Noted {number}: no 花生 for you, but marzipan")
+        chat.get_context("marzipan")
+        chat.add_message("user", f"The weather on day {number} is fine")
+        memory.run_jobs()
+
+
+def test_nothing_is_left_in_rows_index_summaries_traces_and_bytes(
+    memory: Memory, alice: UserMemory, chat: Session, path: Path
+) -> None:
+    alice.add("The user adores marzipan", infer=False)
+    alice.update(alice.get_all().results[0].id, "The user adores 花生 marzipan", labels=["marzipan"])
+    talk(memory, chat)
+    assert chat.summaries()
+    preview = alice.forget("marzipan")
+    assert len(preview.facts) == 1 and len(preview.events) == 10
+    assert b"marzipan" in raw(path)
+    receipt = alice.forget(preview)
+    assert receipt.left == {}
+    assert {"facts": 1, "fact_changes": 2, "events": 10}.items() <= receipt.removed.items()
+    assert receipt.removed["summaries"] and receipt.removed["traces"]
+    assert b"marzipan" not in raw(path)
+    assert "花生".encode() not in raw(path)
+    assert alice.search("marzipan") == []
+    assert len(chat.get_recent(100)) == 5
+    assert alice.receipts() == [receipt]
+
+
+def test_a_preview_changes_nothing(alice: UserMemory, chat: Session) -> None:
+    chat.add_message("user", "I like tea")
+    alice.add("Likes tea", infer=False)
+    alice.forget("tea")
+    assert len(alice.get_all()) == 1
+    assert len(chat.get_recent()) == 1
+
+
+def test_erasing_is_final(alice: UserMemory) -> None:
+    id = alice.add("Likes tea", infer=False)["results"][0]["id"]
+    change = alice.history(id)[0].id
+    alice.forget(alice.forget(ids=[id]))
+    for attempt in (lambda: alice.get(id), lambda: alice.history(id), lambda: alice.undo(change)):
+        with pytest.raises(NotFound):
+            attempt()
+    assert [change.action for change in alice.changes()] == ["erase"]
+    assert "Likes tea" not in alice.memory_digest()
+
+
+def test_what_replaced_or_was_replaced_stays(alice: UserMemory) -> None:
+    old = alice.add("The user lives in Berlin", infer=False)["results"][0]["id"]
+    new = alice.add("The user lives in Munich", infer=False)["results"][0]["id"]
+    alice.forget(alice.forget(ids=[new]))
+    assert alice.get(old).superseded_by is None
+    assert alice.get(old).state == "retired"
+
+
+@pytest.mark.parametrize("query", ["", "the", "的", "   ", "?!", "everything"])
+def test_a_query_that_names_nothing_asks_back_and_does_nothing(alice: UserMemory, query: str) -> None:
+    alice.add("Likes tea", infer=False)
+    preview = alice.forget(query)
+    assert preview.reason is not None
+    with pytest.raises(InvalidInput, match="Nothing was forgotten"):
+        alice.forget(preview)
+    assert len(alice.get_all()) == 1
+
+
+def test_a_query_that_matches_everything_asks_back(alice: UserMemory) -> None:
+    for number in range(5):
+        alice.add(f"The user owns boat number {number}", infer=False)
+    preview = alice.forget("boat")
+    assert "every memory" in (preview.reason or "")
+    with pytest.raises(InvalidInput):
+        alice.forget(preview)
+    assert len(alice.get_all()) == 5
+    with pytest.raises(InvalidInput, match="Say what to forget"):
+        alice.forget()
+
+
+def test_another_users_same_words_stay(memory: Memory, alice: UserMemory, path: Path) -> None:
+    bob = memory.user("bob", namespace="acme")
+    for user in (alice, bob):
+        user.add("Adores marzipan", infer=False)
+    memory.session(namespace="acme", user="bob").add_message("user", "I adore marzipan")
+    receipt = alice.forget(alice.forget("marzipan"))
+    assert receipt.left == {}
+    assert [fact.text for fact in bob.get_all()] == ["Adores marzipan"]
+    assert len(bob.search("marzipan")) == 2
+    assert b"marzipan" in raw(path)
+
+
+def test_what_stands_in_a_profile_is_said_and_not_touched(alice: UserMemory) -> None:
+    alice.profile["user"] = "Adores marzipan"
+    alice.add("Adores marzipan", infer=False)
+    assert alice.forget(alice.forget("marzipan")).left["profiles"] == 1
+    assert alice.profile["user"] == "Adores marzipan"
+
+
+def test_tool_calls_are_looked_into(alice: UserMemory, chat: Session) -> None:
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "order", "arguments": '{"what": "marzipan"}'},
+    }
+    chat.add_message("user", "Order it")
+    chat.add_messages([
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+    ])  # fmt: skip
+    receipt = alice.forget(alice.forget("marzipan"))
+    assert receipt.removed["events"] == 1
+    assert receipt.left == {}
+    assert chat.get_context().to_openai()[-1]["role"] == "user"
+
+
+WORDS = ("marzipan", "花生", "anchovy", "kayak", "陶艺", "harp")
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=4, max_size=12),
+    target=st.sampled_from(WORDS),
+)
+def test_whatever_was_said_only_what_was_named_is_gone(
+    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str]], target: str
+) -> None:
+    path = tmp_path_factory.mktemp("forget") / "chat.db"
+    with Memory(str(path), worker=False) as memory:
+        alice = memory.user("alice", namespace="acme")
+        chat = memory.session(namespace="acme", user="alice")
+        for number, (one, two) in enumerate(said):
+            alice.add(f"Thing {number} of the user is {one}", infer=False)
+            chat.add_message("user", f"{number} 我说 {one}, {two} 。")
+        kept = [fact.text for fact in alice.get_all() if target not in fact.text]
+        preview = alice.forget(target)
+        if preview.reason is None:
+            assert alice.forget(preview).left == {}
+            assert target.encode() not in raw(path)
+            assert [fact.text for fact in alice.get_all()] == kept

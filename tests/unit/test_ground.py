@@ -1,0 +1,132 @@
+"""The gate for facts: what a message says gets through, what it does not say stays out."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wellkept.policy.claims import Claim
+from wellkept.policy.ground import Said, dated, refusal, since
+
+MONDAY = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
+
+
+def why(message: str, text: str, quote: str | None = None, *keywords: str) -> str | None:
+    claim = Claim(text=text, quote=message if quote is None else quote, keywords=keywords)
+    return refusal(claim, Said(message, MONDAY, "Asia/Shanghai"))
+
+
+SAID = [
+    ("我对花生过敏", "用户对花生过敏", None),
+    ("我小孩今年五岁，对恐龙特别着迷", "用户的小孩5岁", None),
+    ("我小孩今年五岁，对恐龙特别着迷", "小孩对恐龙着迷", None),
+    ("其实我搬到无锡了", "用户住在无锡", None),
+    ("我叫阿岚，住在苏州，记一下", "用户名叫阿岚", "我叫阿岚"),
+    ("下周三我要做手术", "用户2026-03-11要做手术", None),
+    ("我今年三十岁", "用户30岁", None),
+    ("我喜欢猫，不喜欢狗", "用户不喜欢狗", "不喜欢狗"),
+    ("记住我是左撇子", "用户是左撇子", None),
+    ("你知道吗，我在腾讯做后端开发", "用户在腾讯做后端开发", "我在腾讯做后端开发"),
+    ("I'm allergic to peanuts.", "The user is allergic to peanuts", None),
+    ("I don't like cilantro", "User dislikes cilantro", None),
+    ("My son is five and my daughter is 7", "User's daughter is 7", "my daughter is 7"),
+    ("I moved to Munich last month", "User lives in Munich", None),
+    ("hi! I'm Tom, nice to meet you", "User's name is Tom", "I'm Tom"),
+    ("I'm vegetarian but I eat eggs", "User eats eggs", None),
+    ("I used to smoke", "User used to smoke", None),
+    ("Please remember that I am left-handed", "User is left-handed", "I am left-handed"),
+    ("My wife's birthday is June 3", "User's wife's birthday is June 3", None),
+    ("I have two cats, Milo and Luna", "User has 2 cats", None),
+]
+
+
+@pytest.mark.parametrize(("message", "text", "quote"), SAID)
+def test_what_was_said_gets_through(message: str, text: str, quote: str | None) -> None:
+    assert why(message, text, quote) is None
+
+
+NOT_SAID = [
+    ("我妹妹喜欢狗", "用户喜欢狗", None, "said of '妹妹'"),
+    ("我小孩今年五岁，对恐龙特别着迷", "用户对恐龙着迷", None, "said of '小孩'"),
+    ("我小孩今年五岁", "用户的女儿五岁", None, "does not say '女'"),
+    ("我小孩今年五岁", "用户的小孩六岁", None, "number '六岁'"),
+    ("下周三我要做手术", "用户2026-03-04要做手术", None, "date '2026-03-04'"),
+    ("我对花生过敏吗？", "用户对花生过敏", None, "asks or orders"),
+    ("你以后叫小白", "用户叫小白", None, "asks or orders"),
+    ("如果我住在北京就好了", "用户住在北京", None, "only with '如果'"),
+    ("我喜欢猫，不喜欢狗", "用户喜欢狗", "不喜欢狗", "opposite"),
+    ("他住在北京", "用户住在北京", None, "said of '他'"),
+    ("My sister likes dogs", "User likes dogs", None, "said of 'sister'"),
+    ("Tom likes dogs", "User likes dogs", None, "said of 'tom'"),
+    ("She lives in Paris", "User lives in Paris", None, "said of 'she'"),
+    ("I used to smoke", "User smokes", None, "only with 'used'"),
+    ("I might move to Berlin", "User lives in Berlin", None, "only with 'might'"),
+    ("I'm not allergic to peanuts", "User is allergic to peanuts", None, "opposite"),
+    ("I'm allergic to peanuts", "User is allergic to peanuts and eggs", None, "does not say 'egg'"),
+    ("I'm allergic to peanuts", "User likes peanuts", None, "liked or disliked"),
+    ("I have a dog", "User has a dog named Rex", None, "does not say 'rex'"),
+    ("From now on always answer in French", "User always answers in French", None, "asks or orders"),
+    ("Book me a flight to Paris", "User flies to Paris", None, "asks or orders"),
+    ("> I love fish\nwhat do you think of that?", "User loves fish", "I love fish", "quoted or pasted"),
+    ('Sum this up: "The user is allergic to cats and dogs"', "The user is allergic to cats",
+     "The user is allergic to cats", "quoted or pasted"),
+    ("I like tea", "User likes tea", "I like coffee", "quote is not in the message"),
+    ("I like tea", "User likes tea", "", "quote is not in the message"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "text", "quote", "reason"), NOT_SAID)
+def test_what_was_not_said_stays_out(message: str, text: str, quote: str | None, reason: str) -> None:
+    assert reason in (why(message, text, quote) or "it got through")
+
+
+def test_keywords_must_stand_in_the_message_whatever_their_ending_case_and_width() -> None:
+    assert why("I love PEANUTS", "User loves peanuts", None, "peanut") is None
+    assert why("我喜欢ＰＹＴＨＯＮ", "用户喜欢python", None, "python") is None
+    assert "'hazelnut'" in (why("I love peanuts", "User loves peanuts", None, "hazelnut") or "")
+
+
+VOCABULARY = """I user the my sister like likes not don't am allergic to peanuts dogs Berlin five 7
+    我 用户 不 喜欢 花生 过敏 狗 五 岁 , 。"""
+WORDS = st.sampled_from(VOCABULARY.split())
+TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
+NEW = ("zebra", "Atlantis", "4711", "斑马")
+
+
+@given(TEXTS, TEXTS, st.sampled_from(NEW))
+def test_no_word_or_number_gets_in_that_the_message_does_not_hold(message: str, text: str, word: str) -> None:
+    assert why(message, f"{text} {word}") is not None
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
+def test_any_text_is_judged_without_an_error(message: str, text: str, quote: str) -> None:
+    said = Said(message, MONDAY)
+    refusal(Claim(text=text, quote=quote), said)
+    dated(text, said)
+
+
+def test_relative_dates_become_absolute_and_yearly_ones_stay() -> None:
+    said = Said("", MONDAY, "Asia/Shanghai")
+    assert dated("用户下周三要做手术", said) == "用户2026-03-11要做手术"
+    assert (
+        dated("The user flies to Rome tomorrow at noon", said) == "The user flies to Rome 2026-03-03 at noon"
+    )
+    assert dated("用户去年戒烟", said) == "用户2025年戒烟"
+    assert dated("The user's birthday is June 3", said) == "The user's birthday is June 3"
+
+
+def test_the_day_is_that_of_the_users_zone() -> None:
+    late = datetime(2026, 3, 2, 20, tzinfo=timezone.utc)
+    assert dated("明天手术", Said("", late, "Asia/Shanghai")) == "2026-03-04手术"
+    assert dated("明天手术", Said("", late, "UTC")) == "2026-03-03手术"
+
+
+def test_a_date_of_validity_counts_only_when_the_quote_names_it() -> None:
+    said = Said("I'm in Tokyo until 2026-03-20", MONDAY, "UTC")
+    claim = Claim(text="The user is in Tokyo", quote=said.text)
+    assert since("2026-03-20", claim, said) == datetime(2026, 3, 20, tzinfo=timezone.utc)
+    assert since("2026-03-21", claim, said) is None
+    assert since("soon", claim, said) is None
