@@ -29,12 +29,12 @@ from wellkept.store.health import Finding, Progress, Report
 from wellkept.store.protocol import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
+from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.derived import rebuild
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.migrations import MIGRATIONS
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.tally import Tally, mark
-from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.vectors import Matrices
 from wellkept_flash.errors import FlashError
 
