@@ -23,8 +23,8 @@ from wellkept.policy.compress import (
     repair_request,
     request,
     review,
-    spoken,
     source_line,
+    spoken,
     topics_of,
 )
 from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
