@@ -242,7 +242,8 @@ class LongTerm:
     def _load(self):
         self._live, self._order, self._superseded, self._buried = {}, [], 0, False
         self.findings = []
-        self.disk.settle(self.digest)
+        for path in (self.digest, self.folder + "/memory_index.json", self.folder + "/MEMORY.md"):
+            self.disk.settle(path)
         for line in self.records.scan():
             if line.state == "damaged":
                 self.findings.append(

@@ -17,7 +17,7 @@ from tests.device.test_flash_micropython import MICROPYTHON
 from tests.device.test_flash_micropython import run as on_micropython
 from wellkept import Memory
 from wellkept.cli import cli
-from wellkept_flash import compact, files, session
+from wellkept_flash import compact, files, longterm, session
 
 Run = Callable[..., Result]
 OWNER = ("--namespace", "home", "--user", "小明")
@@ -213,7 +213,98 @@ def test_an_image_is_as_good_as_a_directory(kind: str, tmp_path: Path, run: Run)
     assert "unpack" in run("repair", path).output or run("repair", path).exit_code == 2
 
 
+def test_a_memory_that_the_device_changed_is_changed(device: Path, tmp_path: Path, run: Run) -> None:
+    memory = longterm.LongTerm(files.Disk(sync=False), f"{device}/memory", lambda: 1_770_000_000)
+    kept = memory.store("用户住在无锡", "城市")
+    memory.store("The user likes tea", "drink")
+    assert "2 new memories" in run("import", str(device), store=True).stdout
+    memory.update(kept.item.id, "用户住在苏州")
+    assert "1 new memories, 1 were there already" in run("import", str(device), store=True).stdout
+    with Memory(str(tmp_path / "chat.db"), worker=False) as store:
+        user = store.user("小明", namespace="home")
+        [home, tea] = user.get_all().results
+        assert (home.text, tea.text) == ("用户住在苏州", "The user likes tea")
+        assert [change.action for change in user.history(home.id)] == ["store", "update"]
+        user.delete(tea.id)
+    assert "0 new memories, 2 were there already" in run("import", str(device), store=True).stdout
+
+
 def test_an_import_needs_an_owner(device: Path, tmp_path: Path, run: Run) -> None:
     result = run("import", str(device), "--store", str(tmp_path / "x.db"))
     assert result.exit_code == 2 and "Pass --namespace and --user" in result.output
     assert not (tmp_path / "x.db").exists()
+
+
+# ── export ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_export_is_what_the_firmware_boots_on(device: Path, tmp_path: Path, run: Run) -> None:
+    """There and back: the device finds its conversation under the same name, word for word."""
+    run("import", str(device), store=True)
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        user = memory.user("小明", namespace="home")
+        user.add("Allergic to peanuts", infer=False, labels=["food"])
+        user.add("x" * 300, infer=False)
+    result = run("export", str(tmp_path / "out"), store=True)
+    assert result.exit_code == 0, result.output
+    assert "1 conversations with 4 messages, and 2 memories" in result.stdout
+    assert "cut to the 255 bytes" in result.stderr
+    [there], [back] = ((root / "sessions").glob("*.log") for root in (device, tmp_path / "out"))
+    assert there.name == back.name and there.read_bytes() == back.read_bytes()
+    assert load_session(back) == load_session(there)
+    kept = [item["content"] for item in load_memories(tmp_path / "out" / "memory").values()]
+    assert kept == ["Allergic to peanuts", "x" * 255]
+    assert (tmp_path / "out" / "memory" / "soul.md").read_text() == "# Soul\n\nKind.\n"
+    assert run("check", str(tmp_path / "out")).exit_code == 0
+    again = run("import", str(tmp_path / "out"), store=True).stdout
+    assert again == "1 conversations, 0 new messages.\n0 new memories, 2 were there already.\n"
+
+
+def test_an_export_is_a_store_with_the_times_of_the_messages(device: Path, tmp_path: Path, run: Run) -> None:
+    run("import", str(device), store=True)
+    run("export", str(tmp_path / "out"), store=True)
+    seen = []
+    for location in (str(tmp_path / "chat.db"), f"flash:{tmp_path / 'out'}"):
+        with Memory(location, worker=False) as memory:
+            chat = memory.session(namespace="home", user="小明", session_id="chat:qq:1:default_01")
+            seen.append([(event.seq, event.ts, event.content) for event in chat.get_events(after=0)])
+    assert seen[0] == seen[1] and len(seen[0]) == 4
+
+
+def test_a_conversation_that_would_be_blocked_is_folded(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        chat = memory.session(namespace="home", user="小明", session_id="long", create=True)
+        for number in range(60):
+            chat.add_message("user", f"问题 {number} " + "字" * 1000)
+            chat.add_message("assistant", "ok")
+    result = run("export", str(tmp_path / "out"), "--json", store=True)
+    assert "folded into a summary" in json.loads(result.stdout)["notes"][0]
+    [data] = (tmp_path / "out" / "sessions").glob("*.log")
+    assert data.stat().st_size < compact.LIMIT
+    messages = load_session(data)
+    assert messages[0]["content"].startswith("[Summary") and messages[-2]["content"].startswith("问题 59")
+
+
+def test_an_export_appears_whole_or_not_at_all(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        memory.session(namespace="home", user="小明").add_message("user", "hi")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "note").write_text("mine")
+    result = run("export", str(tmp_path / "taken"), store=True)
+    assert result.exit_code == 1 and "is not empty" in result.output
+    assert sorted(path.name for path in tmp_path.iterdir() if "chat.db" not in path.name) == ["taken"]
+    assert [path.name for path in (tmp_path / "taken").iterdir()] == ["note"]
+
+
+def test_a_device_set_to_anthropic(device: Path, tmp_path: Path, run: Run) -> None:
+    run("import", str(device), store=True)
+    run("export", str(tmp_path / "out"), "--backend", "anthropic_compatible", store=True)
+    [data] = (tmp_path / "out" / "sessions").glob("*.log")
+    assert load_session(data, backend=2)[1]["content"][0]["type"] == "tool_use"
+
+
+def test_a_mistyped_directory_is_not_made(tmp_path: Path) -> None:
+    location = f"flash:{tmp_path}/nothing?namespace=home&user=x"
+    result = CliRunner().invoke(cli, ["sessions", "--store", location, *OWNER])
+    assert result.exit_code == 1 and "There is no store at" in result.output
+    assert list(tmp_path.iterdir()) == []

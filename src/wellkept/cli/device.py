@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from rich.text import Text
 
 from wellkept.cli import device_files, render
 from wellkept.cli.clock import StoryClock
-from wellkept.cli.exports import oldest_first
+from wellkept.cli.exports import items, oldest_first
 from wellkept.cli.importer import Importer
 from wellkept.cli.importer import Report as Imported
 from wellkept.cli.output import clean, console, print_json, print_table, progress
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import NotFound
 from wellkept.facts.keep import made_ready
-from wellkept.facts.user import FactsMemory
-from wellkept.memory import Memory
+from wellkept.memory import Memory, UserMemory
+from wellkept.policy.checks import milliseconds
 from wellkept.policy.claims import Claim
-from wellkept.records import Event, Scope, blocks_of
+from wellkept.records import Event, Scope, SessionInfo, blocks_of
 from wellkept.store.facts import Fact
+from wellkept.store.flash import location
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
 from wellkept.store.protocol import Tables
@@ -30,6 +31,8 @@ from wellkept_flash import health
 from wellkept_flash.folder import TYPE_NAMES
 from wellkept_flash.rules import fingerprint
 
+# A claim, its metadata, and the times (ms) since when it holds and of its last change, where they are known.
+Statement: TypeAlias = tuple[Claim, Mapping[str, Any], int | None, int | None]
 _PAGE = 500
 _SHOWN = 20
 _PATH = click.argument("path", type=click.Path(exists=True))
@@ -215,37 +218,46 @@ class _Known:
 def _take_facts(
     memory: Memory, scope: Scope, clock: StoryClock, found: Sequence[Mapping[str, Any]]
 ) -> tuple[int, int]:
-    """Keep the memories that were not taken before; how many are new, and how many were there already."""
-    core = memory._core
-    facts = FactsMemory(core, scope)
-    known = {_origin(fact) for fact in _facts(facts, ("active", "archived", "retired"))}
+    """Keep the memories whose text is new; how many there were, and how many were known already."""
+    user = memory.user(scope.user, namespace=scope.namespace)
+    facts = list(_facts(user, ("active", "archived", "retired")))
+    said = {checksum for fact in facts for checksum in device_files.checksums(fact)}
+    fresh = [item for item in found if item["sha"] not in said and item["content"].strip()]
     clock.moment = None
-    ready = [
-        (made_ready(core, device_files.claim_of(item)), device_files.origin_of(item), core.now())
-        for item in found
-        if (item["id"], item["sha"]) not in known and item["content"].strip()
-    ]
-
-    def take(tables: Tables) -> int:
-        return sum(_take(tables, scope, claim, source, now) for claim, source, now in ready)
-
-    new = core.store.write(take) if ready else 0
+    own = {device_files.origin(fact): fact for fact in facts if fact.state == "active"}
+    changed = [item for item in fresh if item["id"] in own]
+    for item in changed:
+        claim, (metadata, *_) = device_files.claim_of(item), device_files.history_of(item)
+        known = own[item["id"]]
+        user.update(known.id, claim.text, labels=claim.labels, keywords=claim.keywords, metadata=metadata)
+    statements = [_made_ready(memory, item) for item in fresh if item["id"] not in own]
+    new = _keep(memory, scope, statements) + len(changed)
     return new, len(found) - new
 
 
-def _take(tables: Tables, scope: Scope, claim: Claim, source: Mapping[str, Any], now: int) -> bool:
-    """Keep one as it is: which of them give way to which was decided on the device."""
-    if tables.facts.by_text(scope, fingerprint(claim.text)) is not None:
-        return False
-    at = device_files.moment_of(source["updated_at"]) or now
-    since = device_files.moment_of(source["created_at"]) or now
-    tables.facts.begin(scope, "app", at=at).add(claim, valid_from=since, metadata={"device": source})
-    return True
+def _made_ready(memory: Memory, item: Mapping[str, Any]) -> Statement:
+    return made_ready(memory._core, device_files.claim_of(item)), *device_files.history_of(item)
 
 
-def _origin(fact: Fact) -> tuple[str, str]:
-    source = fact.metadata.get("device", {})
-    return source.get("id", ""), source.get("sha256", "")
+def _keep(
+    memory: Memory,
+    scope: Scope,
+    statements: Sequence[Statement],
+) -> int:
+    """Store statements as they are.
+
+    Which of them give way to which was decided where they come from. Returns how many were not known by their text.
+    """
+    now = memory._core.now()
+
+    def keep(tables: Tables) -> int:
+        new = [one for one in statements if tables.facts.by_text(scope, fingerprint(one[0].text)) is None]
+        for claim, metadata, since, at in new:
+            writer = tables.facts.begin(scope, "app", at=now if at is None else at)
+            writer.add(claim, valid_from=now if since is None else since, metadata=metadata)
+        return len(new)
+
+    return memory._core.store.write(keep) if statements else 0
 
 
 def _print_taken(report: Taken) -> None:
@@ -271,26 +283,43 @@ def _print_taken(report: Taken) -> None:
     help="The provider that the device is set to.",
 )
 def export_command(target: Target, directory: str, backend: Backend) -> None:
-    """Write a user's conversations, memories and profile as the new DIRECTORY, which the firmware boots on."""
-    with target.open() as memory:
+    """Write a user's conversations, memories and profile as the new DIRECTORY, which the firmware boots on.
+
+    `flash:DIRECTORY` is a store, too: what the firmware has no place for, such as times, is kept beside its files.
+    """
+    with target.open() as memory, device_files.appearing(directory) as inside, typed_errors():
         scope = target.scope(memory)
         user = memory.user(scope.user, namespace=scope.namespace)
-        profile = {name: user.profile[name] for name in user.profile if user.profile[name]}
-        facts = list(_facts(memory.user(scope.user, namespace=scope.namespace), ("active",)))
-        infos = oldest_first(user)
-        with progress() as bars:
-            tracked = bars.track(infos, description="exporting")
-            sessions = ((info.id, list(_events(memory, scope, info.id))) for info in tracked)
-            written = device_files.write(directory, sessions, facts, profile, backend)
+        infos, facts = oldest_first(user), list(_facts(user, ("active",)))
+        _copy(memory, user, infos, facts, location.written(inside, scope, backend))
+        notes = [*device_files.made_short(inside), *device_files.cut_short(facts)]
+    events = sum(info.events for info in infos)
     if target.json:
-        print_json(written.to_dict())
+        done = {"directory": directory, "sessions": len(infos), "events": events, "facts": len(facts)}
+        print_json({**done, "notes": notes})
         return
     click.echo(
-        f"{written.sessions:,} conversations with {written.records:,} records, {written.facts:,} memories and "
-        f"{written.documents} profile documents are in {directory}."
+        f"{len(infos):,} conversations with {events:,} messages, and {len(facts):,} memories, are in {directory}."
     )
-    for note in written.notes[:_SHOWN]:
+    for note in notes[:_SHOWN]:
         click.echo(clean(note), err=True)
+
+
+def _copy(
+    memory: Memory, user: UserMemory, infos: Sequence[SessionInfo], facts: Sequence[Fact], store: str
+) -> None:
+    scope, clock = user.scope, StoryClock()
+    with Memory(store, clock=clock, worker=False) as device, progress() as bars:
+        importer = Importer(device, clock, namespace=None, user=None, skip_bad=False)
+        found = items(memory, scope, infos, profile=True)
+        total = sum(info.events for info in infos)
+        importer.run(bars.track(found, total=total, description="exporting"))
+        _keep(device, scope, [_statement(fact) for fact in facts])
+
+
+def _statement(fact: Fact) -> Statement:
+    claim = Claim(**{name: getattr(fact, name) for name in Claim.__dataclass_fields__})
+    return claim, fact.metadata, milliseconds(fact.valid_from), milliseconds(fact.changed_at)
 
 
 def _events(memory: Memory, scope: Scope, session_id: str) -> Iterator[Event]:
@@ -301,9 +330,9 @@ def _events(memory: Memory, scope: Scope, session_id: str) -> Iterator[Event]:
         page = session.get_events(after=page[-1].seq, limit=_PAGE)
 
 
-def _facts(facts: FactsMemory, states: Sequence[Any]) -> Iterator[Fact]:
-    page = facts.get_all(limit=_PAGE, states=states)
+def _facts(user: UserMemory, states: Sequence[Any]) -> Iterator[Fact]:
+    page = user.get_all(limit=_PAGE, states=states)
     yield from page
     while page.cursor:
-        page = facts.get_all(limit=_PAGE, states=states, cursor=page.cursor)
+        page = user.get_all(limit=_PAGE, states=states, cursor=page.cursor)
         yield from page

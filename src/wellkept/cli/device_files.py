@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,10 @@ from typing import Any
 from wellkept.errors import InvalidInput
 from wellkept.formats import Entry, Extra, Item, Note, SessionStart, import_key
 from wellkept.policy.claims import Claim
-from wellkept.records import Event, Record
 from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors
-from wellkept.store.flash.messages import Backend, draft_of, record_of
-from wellkept_flash import folder, images
+from wellkept.store.flash.messages import draft_of
+from wellkept_flash import compact, folder, images
 from wellkept_flash.items import Item as Memorised
 from wellkept_flash.profile import DOCUMENTS
 
@@ -109,13 +109,26 @@ def claim_of(memory: Mapping[str, Any]) -> Claim:
     return Claim(text=memory["content"], labels=tuple(memory["labels"]), keywords=keywords)
 
 
-def origin_of(memory: Mapping[str, Any]) -> dict[str, Any]:
-    """What a fact's metadata says of the memory that it was on the device."""
+def history_of(memory: Mapping[str, Any]) -> tuple[dict[str, Any], int | None, int | None]:
+    """Metadata that say which memory of the device it was, and when (ms) it was made and changed, where that is known."""
     names = ("id", "source", "created_at", "updated_at", "access_count")
-    return {**{name: memory[name] for name in names}, "sha256": memory["sha"]}
+    source = {**{name: memory[name] for name in names}, "sha256": memory["sha"]}
+    return {"device": source}, _moment(memory["created_at"]), _moment(memory["updated_at"])
 
 
-def moment_of(seconds: int) -> int | None:
+def origin(fact: Fact) -> str:
+    """Id of the memory of a device that a fact was taken from; empty for another one."""
+    source: Mapping[str, Any] = fact.metadata.get("device", {})
+    return str(source.get("id", ""))
+
+
+def checksums(fact: Fact) -> Iterator[str]:
+    """Of its text where it came from, and of its text as a device keeps it."""
+    yield fact.metadata.get("device", {}).get("sha256", "")
+    yield hashlib.sha256(Memorised(fact.id, fact.text).content.encode()).hexdigest()
+
+
+def _moment(seconds: int) -> int | None:
     """The time of a device in milliseconds; None when its clock was not set."""
     return seconds * 1000 if seconds > _CLOCK_WAS_SET.timestamp() else None
 
@@ -133,25 +146,9 @@ def _first_text(name: str) -> str:
 # ── store → device ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass
-class Written(Record):
-    """What an export wrote, and what a person should hear of."""
-
-    sessions: int = 0
-    records: int = 0
-    facts: int = 0
-    documents: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
-def write(
-    path: str,
-    sessions: Iterator[tuple[str, Sequence[Event]]],
-    facts: Sequence[Fact],
-    profile: Mapping[str, str],
-    backend: Backend,
-) -> Written:
-    """Make the directory ``path``, which appears when it is complete; one that is there must be empty.
+@contextmanager
+def appearing(path: str) -> Iterator[str]:
+    """A directory to write into, which stands at ``path`` when it is complete; one that is there must be empty.
 
     Raises:
         InvalidInput: there is something at ``path``.
@@ -161,39 +158,25 @@ def write(
         raise InvalidInput(
             f"{path} is not empty. Give a new directory, and copy it to the device from there."
         )
-    report = Written(facts=len(facts), documents=len(profile), notes=[*_too_long(facts)])
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}.") as made, typed_errors():
+    with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=f"{target.name}.") as made:
         inside = os.path.join(made, "device")
-        batches = _counted(sessions, backend, report)
-        folder.write(inside, batches, [_memory(fact) for fact in facts], dict(profile))
+        yield inside
         os.replace(inside, target)
-    return report
 
 
-def _counted(
-    sessions: Iterator[tuple[str, Sequence[Event]]], backend: Backend, report: Written
-) -> Iterator[tuple[str, Backend, list[tuple[int, str, None]]]]:
-    for id, events in sessions:
-        report.sessions += 1
-        report.records += len(events)
-        if events:
-            yield id, backend, [(*record_of(event, backend), None) for event in events]
+def made_short(directory: str) -> Iterator[str]:
+    """Fold what the firmware would block for being too long; says what became of it."""
+    for session in folder.Folder(directory).sessions():
+        if session.size() > compact.LIMIT:
+            done = compact.compact(session)
+            yield (
+                f"{session.id} is longer than a device takes: {done['folded']} turns were folded into a summary, "
+                f"{done['dropped']} tool records left out"
+            )
 
 
-def _memory(fact: Fact) -> dict[str, Any]:
-    return {
-        "id": fact.metadata.get("device", {}).get("id", fact.id),
-        "content": fact.text,
-        "tags": ",".join(fact.labels),
-        "keywords": ",".join(fact.keywords),
-        "source": fact.metadata.get("device", {}).get("source", "wellkept"),
-        "created_at": int(fact.created_at.timestamp()),
-        "updated_at": int(fact.changed_at.timestamp()),
-        "access_count": fact.uses,
-    }
-
-
-def _too_long(facts: Sequence[Fact]) -> Iterator[str]:
+def cut_short(facts: Sequence[Fact]) -> Iterator[str]:
+    """Says which memories are longer than a device takes."""
     for fact in facts:
         if Memorised(fact.id, fact.text).content != fact.text:
             yield f"memory {fact.id} is cut to the 255 bytes that a device keeps"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 
 from fastapi import FastAPI
 from starlette.routing import Route
 
 import wellkept
 from wellkept.aio import AsyncMemory
+<<<<<<< HEAD
 from wellkept.server import api, gateway, openapi, problems
+=======
+from wellkept.server import api, gateway, panel, problems
+>>>>>>> main
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
@@ -54,8 +56,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     problems.install(app)
     openapi.install(app)
     app.router.routes += [*api.routes(), *gateway.router.routes]
-    if find_spec("wellkept.server.panel"):
-        import_module("wellkept.server.panel").install(app)
+    panel.install(app)
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))
     app.state.mcp = door

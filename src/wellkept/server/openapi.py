@@ -39,16 +39,16 @@ _PROBLEM = {
 PROBLEMS: Responses = {"4XX": _PROBLEM, "5XX": _PROBLEM}
 
 
-def _parameter(name: str, where: str, description: str, longest: int) -> dict[str, Any]:
-    schema = {"type": "string", "maxLength": longest}
-    return {"name": name, "in": where, "required": False, "schema": schema, "description": description}
+def _parameter(name: str, where: str, description: str, **schema: Any) -> dict[str, Any]:
+    described = {"type": "string", **schema}
+    return {"name": name, "in": where, "required": False, "schema": described, "description": description}
 
 
 WHOSE = [
-    _parameter("namespace", "query", "The tenant; a key binds it.", 512),
-    _parameter("user", "query", "Whose memory; a key may bind it.", 512),
-    _parameter("x-wellkept-namespace", "header", "The same as `namespace`, percent-encoded.", 4096),
-    _parameter("x-wellkept-user", "header", "The same as `user`, percent-encoded.", 4096),
+    _parameter("namespace", "query", "The tenant; a key binds it.", maxLength=512),
+    _parameter("user", "query", "Whose memory; a key may bind it.", maxLength=512),
+    _parameter("x-wellkept-namespace", "header", "The same as `namespace`, percent-encoded."),
+    _parameter("x-wellkept-user", "header", "The same as `user`, percent-encoded."),
 ]
 _SECURITY = {"key": {"type": "http", "scheme": "bearer", "description": "`wellkept keys create` makes one."}}
 

@@ -98,7 +98,7 @@ class Planner:
             "add": [self._addition(place, batch) for place, batch in self.batches.items()],
             "cut": sorted(self._cut.items()),
             "drop": sorted(self._drop),
-            "items": self._items,
+            "items": sorted(self._items),
             "documents": sorted(self._documents),
         }
         return {name: value for name, value in plan.items() if value}
