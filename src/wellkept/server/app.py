@@ -10,11 +10,7 @@ from starlette.routing import Route
 
 import wellkept
 from wellkept.aio import AsyncMemory
-<<<<<<< HEAD
-from wellkept.server import api, gateway, openapi, problems
-=======
-from wellkept.server import api, gateway, panel, problems
->>>>>>> main
+from wellkept.server import api, gateway, openapi, panel, problems
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
