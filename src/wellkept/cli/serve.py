@@ -104,7 +104,9 @@ class _Options:
 
 
 def _serve(location: str, settings: Settings, options: _Options) -> None:
-    from wellkept.server import create_app, run
+    from wellkept.server import create_app, run, spans
+
+    spans.export()
 
     with Memory(location, worker=False) as opened:
         run.check(opened, settings)
