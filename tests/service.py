@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 
@@ -64,11 +64,12 @@ def running(store: str = ":memory:", settings: Settings | None = None, **options
 class Process:
     """``wellkept serve`` in a process of its own."""
 
-    def __init__(self, *arguments: str, env: dict[str, str] | None = None) -> None:
+    environment: ClassVar = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
+
+    def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "wellkept.cli", "serve", "--port", "0", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1", **(env or {})}
         self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment
         )
         self.said = ""
         self.url = self._wait_for_url()

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, ModelError, NotFound
@@ -25,6 +26,7 @@ from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
 from wellkept.store.protocol import Corpus, Hit, Narrow, SessionRef, Tables
 
+T = TypeVar("T")
 KINDS = ("event", "fact", "summary")
 LONGEST_QUERY = 100_000
 
@@ -191,18 +193,38 @@ class ScopeIndex:
         self._corpora = [corpus for corpus, (documents, _) in sizes.items() if documents]
         self.scope = scope
         self._narrow = narrow
-        self._known: dict[int, Doc | None] = {}
+        self._known: dict[int, Doc] = {}
+        self._asked: set[int] = set()
+        self._knows_all = narrow == Narrow() and self._learn_all()
         self.documents = sum(documents for documents, _ in sizes.values())
         self.average = sum(terms for _, terms in sizes.values()) / (self.documents or 1)
         self.speakers = {name for corpus in self._corpora for name in corpus.speakers(scope)}
+
+    def _learn_all(self) -> bool:
+        """Whether the store has all documents at hand, which are then known."""
+        found = [corpus.all_docs(self.scope) for corpus in self._corpora]
+        if any(docs is None for docs in found):
+            return False
+        known = [self._keyed(place, docs) for place, docs in enumerate(found) if docs]
+        self._known = known[0] if len(known) == 1 else {key: doc for docs in known for key, doc in docs.items()}
+        return True
+
+    def _keyed(self, place: int, found: dict[int, T]) -> dict[int, T]:
+        """``found`` by the keys that ranking sees; those of messages, which are most, are the store's own."""
+        corpus = self._corpora[place]
+        if place == _SPREAD[corpus.kind] == 0:
+            return found
+        return {_key(place, corpus, key): value for key, value in found.items()}
 
     def postings(self, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """See ``policy.corpus.Index``; only of documents that may be found."""
         merged: dict[Term, dict[int, int]] = {term: {} for term in terms}
         for place, corpus in enumerate(self._corpora):
             for term, found in corpus.postings(self.scope, terms).items():
-                merged[term].update({_key(place, corpus, key): count for key, count in found.items()})
-        allowed = self.docs({key for found in merged.values() for key in found})
+                merged[term] |= self._keyed(place, found)
+        if self._knows_all:
+            return merged
+        allowed = self.docs(set().union(*merged.values()))
         return {term: {key: found[key] for key in found if key in allowed} for term, found in merged.items()}
 
     def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
@@ -215,12 +237,11 @@ class ScopeIndex:
 
     def docs(self, keys: Collection[int]) -> dict[int, Doc]:
         """See ``policy.corpus.Index``."""
-        unknown = [key for key in keys if key not in self._known]
-        self._known.update(dict.fromkeys(unknown))
+        unknown = [] if self._knows_all else set(keys) - self._asked
+        self._asked.update(unknown)
         for place, corpus, its in self._parted(unknown):
-            for key, doc in corpus.docs(self.scope, its, self._narrow).items():
-                self._known[_key(place, corpus, key)] = doc
-        return {key: known for key in keys if (known := self._known[key]) is not None}
+            self._known |= self._keyed(place, corpus.docs(self.scope, its, self._narrow))
+        return self._known
 
     def texts(self, keys: Collection[int]) -> dict[int, str]:
         """See ``policy.corpus.Index``."""

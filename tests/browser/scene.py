@@ -45,7 +45,7 @@ CHAT = [
 
 
 class Teller(FakeModel):
-    """Summarises by keeping lines, extracts what the scene wants kept, and fails where it is told to."""
+    """Summarises by keeping every other line, extracts what the scene wants kept, and fails where it is told to."""
 
     def __init__(self) -> None:
         super().__init__(self._tell)
@@ -53,7 +53,7 @@ class Teller(FakeModel):
     def _tell(self, call: Any) -> str | BaseException:
         if '"intent"' not in call.system:
             lines = [line.split(": ", 1)[1] for line in call.text.splitlines() if line.startswith("[")]
-            return "\n".join(f"- {line}" for line in lines)
+            return "\n".join(f"- {line}" for line in lines[::2])
         if "peanuts" in call.text:
             return json.dumps({"intent": "none", "memories": [PEANUTS]})
         if "forget" in call.text:

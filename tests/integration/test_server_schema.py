@@ -14,7 +14,7 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks as conformance
 
 from tests.service import Running, running
-from wellkept.server.api import health_router, router
+from wellkept.server.api import routes
 
 EXAMPLES = 12
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -34,8 +34,7 @@ CHOSEN = {
 
 def described() -> dict[str, Any]:
     app = FastAPI(title="wellkept", version="1")
-    app.include_router(health_router)
-    app.include_router(router)
+    app.router.routes += routes()
     return app.openapi()
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -499,6 +500,29 @@ def test_events_popped_meanwhile_are_not_in_the_summary(make: Make) -> None:
     assert jobs(memory) == [("cancelled", "Events of this summary were removed meanwhile.")]
 
 
+def test_an_event_erased_while_the_model_thinks_is_not_in_the_summary(make: Make) -> None:
+    model = Summariser(notes)
+    memory = make(model)
+    chat = open_chat(memory)
+    alice = memory.user("alice", namespace="acme")
+    chat.add_message("user", "你好")
+    chat.add_message("user", "The password of the safe is XYZZY99")
+    talk(chat, 3)
+
+    def forgets(call: Call) -> str:
+        model._script = notes
+        alice.forget(alice.forget("XYZZY99"))
+        return notes(call)
+
+    model._script = forgets
+    memory.run_jobs()
+    assert ("cancelled", "Events of this summary were removed meanwhile.") in jobs(memory)
+    talk(chat, 3)
+    memory.run_jobs()
+    assert chat.summaries() and all("XYZZY" not in each.text for each in chat.summaries())
+    assert all("XYZZY" not in line.text for line in chat.ledger())
+
+
 def test_a_popped_turn_that_was_summarised_takes_its_summary_back(make: Make) -> None:
     memory = make()
     chat = open_chat(memory)
@@ -541,3 +565,80 @@ def test_five_thousand_turns_at_once(make: Make) -> None:
     assert chat.summaries()[-1].covers_to >= 10_000 - 12 - 9
     check_nothing_lost(chat)
     assert chat.get_context().tokens <= memory.policy.context_budget
+
+
+# ── what people complain about elsewhere ──────────────────────────────────────────────────────────────────
+
+
+def test_goal_and_constraints_outlive_ten_merges(make: Make) -> None:
+    memory = make()
+    chat = open_chat(memory)
+    chat.add_message("user", "The goal is to move the shop to the new server. We must not deploy on Fridays.")
+    chat.add_message("assistant", "Noted.")
+    chat.add_message("user", "周五不能发布，这个不能忘。")
+    chat.add_message("assistant", "好的。")
+    for start in range(0, 40, 2):
+        for number in (start, start + 1):
+            chat.add_message("user", f"步骤 {number}：迁移了 {100 + number} 张表。")
+            chat.add_message("assistant", f"Step {number} took {number + 3} minutes.")
+        memory.run_jobs()
+    assert len(chat.summaries()) >= 10
+    system = chat.get_context().system
+    assert "must not deploy on Fridays" in system and "周五不能发布" in system
+
+
+def test_what_was_summarised_is_still_found_word_for_word(make: Make) -> None:
+    memory = make(Summariser(lambda call: "- 他们聊了恐龙。"))
+    chat = open_chat(memory)
+    talk(chat, 12)
+    memory.run_jobs()
+    alice = memory.user("alice", namespace="acme")
+    [best, *_] = alice.search("flight CA1811", kinds=["event"])
+    assert best.text == "My flight CA1811 leaves at 07:11."
+    kept = {candidate.id for candidate in chat.get_context().trace if candidate.tier == "summary"}
+    assert kept == {f"{DEFAULT_TOPIC} v{chat.summaries()[-1].version}"}
+
+
+@pytest.mark.parametrize("repairs", [False, True])
+def test_the_work_is_linear_at_one_call_a_due_point(make: Make, repairs: bool) -> None:
+    def half(call: Call) -> str:
+        lines = notes(call).splitlines()
+        return "\n".join(lines[::2] if "must all appear" in call.text else lines)
+
+    model = Summariser(half if repairs else notes)
+    memory = make(model, recent_window_size=6, summarize_every=10)
+    chat = open_chat(memory)
+    sent = []
+    for start in range(0, 120, 2):
+        talk(chat, 2, start)
+        memory.run_jobs()
+        sent.append(sum(tokens.estimate(call.system) + tokens.estimate(call.text) for call in model.calls))
+    due = len(summarising(memory))
+    assert due >= 15
+    assert due == len(chat.summaries()) and len(model.calls) == due * (2 if repairs else 1)
+    assert sent[-1] <= 4 * chat.info().tokens
+    assert sent[-1] <= 2.4 * sent[len(sent) // 2]
+
+
+def test_the_prefix_changes_only_when_a_summary_is_made(make: Make) -> None:
+    memory = make(recent_window_size=6, summarize_every=10)
+    chat = open_chat(memory)
+    requests = []
+    for number in range(80):
+        talk(chat, 1, number)
+        memory.run_jobs()
+        context = chat.get_context()
+        requests.append((len(chat.summaries()), context.system, context.events[0].seq))
+    changes = [now for before, now in pairwise(requests) if before[1:] != now[1:]]
+    assert len(changes) <= 0.2 * len(requests)
+    assert all(before[1:] == now[1:] for before, now in pairwise(requests) if before[0] == now[0])
+
+
+def test_a_message_waits_for_no_model(make: Make) -> None:
+    model = Summariser(notes)
+    model.gate.clear()
+    memory = make(model, worker=True)
+    chat = open_chat(memory)
+    talk(chat, 12)
+    assert len(chat.get_recent(100)) == 24
+    model.gate.set()

@@ -110,6 +110,8 @@ def test_traces_are_their_owners_alone(memory: Memory) -> None:
     for other in (open_chat(memory, "s2"), open_chat(memory, "s1", user="bob")):
         with pytest.raises(NotFound):
             other.traces.get(id)
+        with pytest.raises(NotFound):
+            other.traces.list(before=id)
     with pytest.raises(NotFound):
         memory.user("bob", namespace="acme").traces.replay(id)
 
@@ -148,6 +150,26 @@ def test_replayed_as_it_was_it_is_the_same_to_the_byte_whatever_came_later(memor
         assert replay.after.to_openai()[1:] == replay.before.messages
         assert replay.after.boundary == replay.before.boundary
         assert all(before == after for before, after in replay.tokens.values())
+
+
+def test_facts_come_back_as_they_stood(memory: Memory) -> None:
+    clock: Any = memory._core.clock
+    chat, alice = open_chat(memory), memory.user("alice", namespace="acme")
+    ids = []
+    for number in range(8):
+        clock.advance(hours=1)
+        fact = alice.add(f"The code word of day {number} is {1000 + number}", infer=False)["results"][0]
+        clock.advance(minutes=1)
+        talk(chat)
+        chat.add_message("user", "code word?")
+        ids.append(chat.get_context("code word", budget=1500).trace_id or "")
+        memory.run_jobs()
+        clock.advance(minutes=1)
+        if number % 2:
+            alice.update(fact["id"], f"The code word of day {number} was taken back")
+    assert "1003" in chat.traces.get(ids[3]).system and "1003" not in chat.get_context("code word").system
+    for id in ids:
+        assert chat.traces.replay(id).difference == ""
 
 
 def test_another_budget_or_policy_shows_the_difference(memory: Memory) -> None:

@@ -16,7 +16,9 @@ from wellkept.testing import FakeClock
 
 USERS = [("a", "x"), ("a", "y"), ("b", "x")]
 words = st.lists(
-    st.sampled_from(["预算", "budget", "恐龙", "三点", "meeting", "42", "2026-03-07", "Kyoto"]), min_size=1, max_size=6
+    st.sampled_from(["预算", "budget", "恐龙", "三点", "meeting", "42", "2026-03-07", "Kyoto"]),
+    min_size=1,
+    max_size=6,
 )
 roles = st.sampled_from(["user", "user", "assistant", "system"])
 

@@ -106,19 +106,19 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 
 
 @given(TEXTS, TEXTS, st.sampled_from(["", "diet"]))
-def test_whatever_is_decided_about_shares_a_handle(new: str, old: str, attribute: str) -> None:
-    """A store looks only at claims that share one: nothing that matters may be missed."""
+def test_whatever_is_decided_about_is_found_by_its_handles(new: str, old: str, attribute: str) -> None:
+    """A store looks only at claims that share a handle: nothing that matters may be missed."""
     a, b = Claim(text=new, attribute=attribute), Claim(text=old, attribute=attribute)
     decision = decide(a, [b], correction=True, source=f"actually {new}")
     if decision != Decision() and rules.fingerprint(new) != rules.fingerprint(old):
-        assert set(handles(a)) & set(handles(b))
+        assert set(handles(a).sought) & set(handles(b).stored)
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=4))
 def test_nothing_is_replaced_that_shares_no_word(new: str, olds: list[str]) -> None:
     decision = decide(claims(new)[0], claims(*olds), correction=True, source=new)
     for at in decision.replaces:
-        assert set(handles(claims(new)[0])) & set(handles(claims(olds[at])[0]))
+        assert set(handles(claims(new)[0]).sought) & set(handles(claims(olds[at])[0]).stored)
 
 
 def test_the_same_content_in_other_words() -> None:

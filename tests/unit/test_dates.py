@@ -292,4 +292,4 @@ def test_any_text_at_any_time_gives_intervals_that_are_no_empty_ones(text: str, 
 
 def test_a_date_that_begins_a_line_is_seen() -> None:
     for text in ("买好了。\n2月21日8:21出发", "好\n  5月20日，北京", "See you.\nMay 8th, noon"):
-        assert [word.kind for word in dates.words(text)][0] == "date", text
+        assert next(word.kind for word in dates.words(text)) == "date", text

@@ -89,9 +89,9 @@ def test_keywords_must_stand_in_the_message_whatever_their_ending_case_and_width
     assert "'hazelnut'" in (why("I love peanuts", "User loves peanuts", None, "hazelnut") or "")
 
 
-WORDS = st.sampled_from(
-    "I user the my sister like likes not don't am allergic to peanuts dogs Berlin five 7 我 用户 不 喜欢 花生 过敏 狗 五 岁 , 。".split()
-)
+VOCABULARY = """I user the my sister like likes not don't am allergic to peanuts dogs Berlin five 7
+    我 用户 不 喜欢 花生 过敏 狗 五 岁 , 。"""
+WORDS = st.sampled_from(VOCABULARY.split())
 TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 NEW = ("zebra", "Atlantis", "4711", "斑马")
 

@@ -42,13 +42,12 @@ def scores(
     total: dict[int, float] = {}
     fixed, slope = SATURATION * (1 - LENGTH), SATURATION * LENGTH / (average or 1)
     for term, weight in weights.items():
-        found = postings.get(term)
-        if not found:
-            continue
+        found = postings[term]
         top = weight * idf(documents, len(found)) * (SATURATION + 1)
         for key, count in found.items():
-            if key in docs:
-                total[key] = total.get(key, 0.0) + top * count / (count + fixed + slope * docs[key].length)
+            doc = docs.get(key)
+            if doc is not None:
+                total[key] = total.get(key, 0.0) + top * count / (count + fixed + slope * doc.length)
     return total
 
 

@@ -71,18 +71,16 @@ def outdated(tokens: Mapping[int, frozenset[str]], docs: Mapping[int, Doc], age:
     Old memories do not give way to new ones for their age alone, only to those that may have replaced them.
     """
     worth = {key: age.factor(docs[key].ts) for key in tokens}
+    newest = sorted(worth, key=worth.__getitem__, reverse=True)
     factors: dict[int, float] = {}
-    for key, mine in tokens.items():
-        rivals = [
-            worth[other] for other in tokens if worth[other] > worth[key] and _alike(mine, tokens[other])
-        ]
-        if rivals:
-            factors[key] = worth[key] / max(rivals)
+    for place, key in enumerate(newest):
+        mine = tokens[key]
+        for other in newest[:place]:
+            if len(mine & tokens[other]) >= ALIKE * min(len(mine), len(tokens[other])):
+                if worth[key] < worth[other]:
+                    factors[key] = worth[key] / worth[other]
+                break
     return factors
-
-
-def _alike(some: frozenset[str], others: frozenset[str]) -> bool:
-    return len(some & others) >= ALIKE * min(len(some), len(others))
 
 
 def read(

@@ -9,12 +9,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules, words
+
+MAX_WORDS = 32
+"""Words of a claim by which finer and vaguer ones are found; what begins alike for longer is a document."""
 
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
@@ -83,24 +88,40 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
     return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
 
 
-def handles(claim: Claim) -> list[str]:
-    """Index tokens by which a store finds every claim that ``decide`` could find related to this one.
+class Handles(NamedTuple):
+    """Index tokens by which a store finds the claims that ``decide`` could find related to one.
 
-    Two claims of which one is the same as the other, finer, or opposite share a word of their core (numbers
-    count as one word); two that are kept apart by key or topic share that.
+    Attributes:
+        stored: those that a claim is stored under.
+        sought: those of which a related claim is stored under at least one.
     """
-    statement = _statement(claim)
-    words_ = [
+
+    stored: tuple[str, ...]
+    sought: tuple[str, ...]
+
+
+def handles(claim: Claim) -> Handles:
+    """The handles of a claim.
+
+    Of two claims that are the same, finer or opposite, one begins with all words of the other, numbers aside
+    (``rules.relation``); two that are kept apart by their key or topic share that.
+    """
+    statement = _parsed(claim.text)
+    stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
     ]
-    named = [f"word {word}" for word in dict.fromkeys(words_)]
-    if claim.attribute:
-        named.append(f"key {rules.normal(claim.subject)} {rules.normal(claim.attribute)}")
-    topic = _single_valued(claim)
-    if topic:
-        named.append(f"topic {rules.normal(claim.subject)} {topic}")
-    return [_MARK + hashlib.sha256(name.encode()).hexdigest()[:12] for name in named]
+    sizes = range(1, min(len(stems), MAX_WORDS) + 1)
+    subject, topic = rules.normal(claim.subject), _single_valued(claim)
+    shared = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
+    shared += [_handle("topic", subject, topic)] if topic else []
+    whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
+    wholes = [_handle("whole", *stems[:size]) for size in sizes]
+    return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
+
+
+def _handle(*parts: str) -> str:
+    return _MARK + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
@@ -121,15 +142,17 @@ def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
 
 
 def same_content(new: Claim, old: Claim) -> bool:
-    """Whether two claims tell of the same thing, even if not the same of it: most of the words of the shorter
-    one are shared."""
-    a, b = (set(handles(replace(claim, attribute=""))) for claim in (new, old))
-    return rules.relation(new.text, old.text) != rules.DIFFERENT or (
-        bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))
-    )
+    """Whether two claims tell of the same thing, even if not the same of it: they share most of the shorter
+    one's words."""
+    a, b = set(_parsed(new.text).stems()), set(_parsed(old.text).stems())
+    if a and b and len(a & b) >= 0.6 * min(len(a), len(b)):
+        return True
+    return rules.relation(new.text, old.text) != rules.DIFFERENT
 
 
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
+    if not _same_key(new, old) and not _single_valued(new):
+        return False
     if (
         rules.normal(new.subject) != rules.normal(old.subject)
         or _statement(new).marks != _statement(old).marks
@@ -146,7 +169,12 @@ def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> b
 
 def _single_valued(claim: Claim) -> str:
     """What a claim tells of which there is only one at a time; "" for all else."""
-    statement = _bare(_predicate(claim))
+    return _topic(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _topic(predicate: str) -> str:
+    statement = _bare(predicate)
     favourite = _FAVOURITE.search(statement)
     if favourite:
         return f"favourite {favourite[1] or favourite[2]}"
@@ -170,7 +198,13 @@ def _predicate(claim: Claim) -> str:
 
 
 def _statement(claim: Claim) -> rules.Statement:
-    return rules.Statement(_predicate(claim))
+    return _parsed(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> rules.Statement:
+    """A parsed text, to be read only; the same few facts are looked at again and again."""
+    return rules.Statement(text)
 
 
 def _same_key(new: Claim, old: Claim) -> bool:

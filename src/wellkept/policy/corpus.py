@@ -61,7 +61,7 @@ class Index(Protocol):
         """In how many documents each token occurs."""
 
     def docs(self, keys: Collection[int]) -> Mapping[int, Doc]:
-        """Those of ``keys`` that exist."""
+        """A mapping with those of ``keys`` that exist, and perhaps with others: it may be of all that are known."""
 
     def texts(self, keys: Collection[int]) -> Mapping[int, str]:
         """The texts of those of ``keys`` that exist."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -51,5 +52,5 @@ def of_cosines(cosines: Mapping[int, float], calibration: tuple[float, float] = 
 def deviation(scores: Collection[float], documents: int) -> float:
     """The standard deviation of text scores over all ``documents``, of which those without a score have 0."""
     mean = math.fsum(scores) / (documents or 1)
-    square = math.fsum(score * score for score in scores) / (documents or 1)
+    square = math.fsum(map(operator.mul, scores, scores)) / (documents or 1)
     return math.sqrt(max(square - mean * mean, 0.0)) or 1.0

@@ -11,10 +11,10 @@ Nothing here reads or writes: the ``Index`` answers from what its caller has at 
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
 from wellkept.policy.corpus import Doc, Index, Postings
@@ -23,7 +23,7 @@ from wellkept.policy.question import Question
 from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
 
-SHORTLIST = 20
+SHORTLIST = 16
 """So many texts are read to put the best in order; more when more results are asked for."""
 
 CLIP = 1000
@@ -36,22 +36,24 @@ _LONGLIST = 10  # times the shortlist: factors can turn an order over only so fa
 class _Pool:
     """All documents in question, what was looked up for them, and what each gets.
 
-    ``scale`` brings ``own``, ``fed`` and ``lent`` to standard deviations; ``meant`` is so already.
+    ``text`` is what its own words give it, those of the question (``asked``) and those of feedback; ``lent``
+    what its neighbours do. ``scale`` brings both to standard deviations; ``meant`` is so already.
     """
 
     docs: Mapping[int, Doc]
     postings: Mapping[Term, Postings]
     added: Mapping[Term, float]
-    own: Mapping[int, float]
-    fed: Mapping[int, float]
+    asked: Mapping[int, float]
+    text: Mapping[int, float]
     lent: Mapping[int, float]
     meant: Mapping[int, float]
     sums: Mapping[int, float]
     scale: float
 
     def parts(self, key: int) -> dict[str, float]:
-        scaled = {"text": self.own, "feedback": self.fed, "neighbours": self.lent}
-        parts = {name: scores[key] * self.scale for name, scores in scaled.items() if key in scores}
+        own, text = self.asked.get(key, 0.0), self.text.get(key, 0.0)
+        parts = {"text": own, "feedback": text - own, "neighbours": self.lent.get(key, 0.0)}
+        parts = {name: part * self.scale for name, part in parts.items() if part}
         return parts if key not in self.meant else {**parts, "meaning": self.meant[key]}
 
 
@@ -62,13 +64,13 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     """
     wish = wish or Wish()
     asked = question.read(text, index.speakers)
-    pool = _gather(asked, index, meant)
     shortlist = max(SHORTLIST, 2 * wish.limit)
+    pool = _gather(asked, index, meant)
     factors = {
         key: boosts.known(pool.docs[key], asked, wish.window)
         for key in _best(pool.sums, _LONGLIST * shortlist)
     }
-    known = {key: pool.sums[key] * math.prod(factors[key].values()) for key in factors}
+    known = {key: pool.sums[key] * math.prod(its.values()) for key, its in factors.items()}
     texts = {key: _read(text) for key, text in index.texts(_best(known, shortlist)).items()}
     tokens = {key: frozenset().union(*sentences.values()) for key, sentences in texts.items()}
     worth = _worth(asked, pool.postings, index.documents)
@@ -84,37 +86,28 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
     """The keys of the ``count`` best scores, equal ones by key."""
-    return [key for _, key in heapq.nsmallest(count, ((-score, key) for key, score in scores.items()))]
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:count]
 
 
 def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     postings = index.postings(asked.terms)
-    docs = dict(index.docs(_reach(postings)))
-    own = _scores(asked.terms, postings, docs, index)
-    added = _feedback(asked, own, docs, index)
-    more = index.postings(added)
-    docs.update(index.docs(_reach(more) - docs.keys()))
-    fed = _scores(added, more, docs, index)
-    both = _sum(own, fed)
-    lent = {key: score for key, score in bm25.lend(both).items() if key in docs}
-    text = _sum(lent, both)
-    scale = 1 / meaning.deviation(text.values(), index.documents)
+    own = _scores(asked.terms, postings, index)
+    added = _feedback(asked, own, index)
+    text = _sum(own, _scores(added, index.postings(added), index))
+    lent = bm25.lend(text)
     close = meant.standing() if meant is not None else {}
-    docs.update(index.docs(close.keys() - docs.keys()))
+    docs = index.docs(lent.keys() | close.keys())
+    lent = {key: score for key, score in lent.items() if key in docs}
+    sums = _sum(text, lent)
+    scale = 1 / meaning.deviation(sums.values(), index.documents)
     close = {key: meaning.WEIGHT * score for key, score in close.items() if key in docs}
-    sums = _sum({key: score * scale for key, score in text.items()}, close)
-    return _Pool(docs, postings, added, own, fed, lent, close, sums, scale)
+    if close:
+        sums = _sum({key: score * scale for key, score in sums.items()}, close)
+    return _Pool(docs, postings, added, own, text, lent, close, sums, scale)
 
 
-def _reach(postings: Mapping[Term, Postings]) -> set[int]:
-    """All keys with a term, and those to which they lend."""
-    keys = set().union(*postings.values())
-    return {key + step for step in (-2, -1, 0, 1, 2) for key in keys}
-
-
-def _scores(
-    weights: Mapping[Term, float], postings: Mapping[Term, Postings], docs: Mapping[int, Doc], index: Index
-) -> dict[int, float]:
+def _scores(weights: Mapping[Term, float], postings: Mapping[Term, Postings], index: Index) -> dict[int, float]:
+    docs = index.docs(set().union(*postings.values()))
     return bm25.scores(weights, postings, docs, documents=index.documents, average=index.average)
 
 
@@ -125,12 +118,11 @@ def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, f
     return total
 
 
-def _feedback(
-    asked: Question, own: Mapping[int, float], docs: Mapping[int, Doc], index: Index
-) -> dict[Term, float]:
+def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[Term, float]:
     """Only from what people said: a long answer of the assistant would lead away."""
-    said = {key: score for key, score in own.items() if docs[key].role != "assistant"}
-    best = _best(said, feedback.DOCUMENTS)
+    docs = index.docs(own.keys())
+    said = (key for key in _best(own, len(own)) if docs[key].role != "assistant")
+    best = list(islice(said, feedback.DOCUMENTS))
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
     return feedback.terms(hits, {term.text for term in asked.terms}, index.frequencies, index.documents)

@@ -103,7 +103,9 @@ def _too_weak(candidate: Found, wish: Wish) -> str | None:
 def _twin(key: int, kept: Iterable[int], tokens: Mapping[int, frozenset[str]]) -> int | None:
     mine = tokens[key]
     for other in kept:
-        smaller, larger = sorted((len(mine), len(tokens[other])))
-        if smaller >= ALIKE * larger and len(mine & tokens[other]) >= ALIKE * len(mine | tokens[other]):
-            return other
+        its = tokens[other]
+        if ALIKE * len(mine) <= len(its) <= len(mine) / ALIKE:
+            shared = len(mine & its)
+            if shared >= ALIKE * (len(mine) + len(its) - shared):
+                return other
     return None

@@ -52,7 +52,7 @@ class Shelf:
         return {token: len(self._of(token)) for token in tokens}
 
     def docs(self, keys: Collection[int]) -> Mapping[int, Doc]:
-        return {key: self._docs[key] for key in keys if key in self._docs}
+        return self._docs
 
     def texts(self, keys: Collection[int]) -> Mapping[int, str]:
         return {key: self._texts[key] for key in keys if key in self._texts}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 
 from fastapi import FastAPI
 from starlette.routing import Route
 
 import wellkept
 from wellkept.aio import AsyncMemory
-from wellkept.server import api, gateway, problems
+from wellkept.server import api, gateway, panel, problems
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
@@ -51,11 +49,8 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     )
     app.state.service = service
     problems.install(app)
-    app.include_router(api.health_router)
-    app.include_router(api.router)
-    app.include_router(gateway.router)
-    if find_spec("wellkept.server.panel"):
-        import_module("wellkept.server.panel").install(app)
+    app.router.routes += [*api.routes(), *gateway.router.routes]
+    panel.install(app)
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))
     app.state.mcp = door

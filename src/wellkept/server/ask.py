@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
+from wellkept.policy.checks import check_name
 from wellkept.policy.messages import parse
 from wellkept.policy.overlap import MARGIN, fresh_from
 from wellkept.policy.redact import redact_content
@@ -50,9 +51,10 @@ async def asked(service: Service, request: Request) -> Ask | None:
     """
     headers = request.headers
     visitor = await service.doorkeeper.admit(headers.get("x-wellkept-key"))
-    session = headers.get("x-wellkept-session")
+    session = _decoded(headers, "x-wellkept-session")
     if session is None:
         return None
+    check_name("session_id", session)
     read_only = _choice(headers, "x-wellkept-mode", READ_ONLY)
     visitor.may("reader" if read_only else "writer")
     tools = _choice(headers, "x-wellkept-tools", "1")
@@ -63,7 +65,7 @@ async def asked(service: Service, request: Request) -> Ask | None:
     names = {name: _decoded(headers, f"x-wellkept-{name}") for name in ("namespace", "user")}
     return Ask(
         scope=scope_of(visitor, service.settings, names["namespace"], names["user"]),
-        session_id=unquote(session),
+        session_id=session,
         read_only=read_only,
         tools=tools,
         budget=_number(headers, "x-wellkept-budget"),

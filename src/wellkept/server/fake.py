@@ -36,6 +36,8 @@ class FakeUpstream:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body are two writes; Nagle's algorithm would hold the second one back.
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         listed = {"id": MODEL, "object": "model", "created": 0, "owned_by": "wellkept"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -18,7 +20,34 @@ Handler = Callable[[Request], Awaitable[Response]]
 HEADER = "idempotency-key"
 
 
-class IdempotentRoute(APIRoute):
+class StrictRequest(Request):
+    """A request whose JSON holds numbers only: not the NaN and Infinity that Python takes for some, too."""
+
+    async def json(self) -> Any:
+        return json.loads(await self.body(), parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number that JSON knows")
+    return number
+
+
+class StrictRoute(APIRoute):
+    """A route that reads JSON strictly."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        handler = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            response: Response = await handler(StrictRequest(request.scope, request.receive))
+            return response
+
+        return strict
+
+
+class IdempotentRoute(StrictRoute):
     """A route whose POST requests are done once for each ``Idempotency-Key`` of a caller."""
 
     def get_route_handler(self) -> Callable[[Request], Any]:
@@ -26,9 +55,10 @@ class IdempotentRoute(APIRoute):
 
         async def once(request: Request) -> Response:
             key = request.headers.get(HEADER)
-            if key is None or request.method != "POST":
-                return await handler(request)
-            return await _once(request, key, handler)
+            if key is not None and request.method == "POST":
+                return await _once(request, key, handler)
+            response: Response = await handler(request)
+            return response
 
         return once
 

@@ -18,6 +18,8 @@ from wellkept import errors
 from wellkept.errors import BudgetExceeded, WellkeptError
 
 MEDIA_TYPE = "application/problem+json"
+# What is about a person stays in no cache, and is taken for nothing but what it says it is.
+PRIVATE = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 STATUS: dict[type[WellkeptError], int] = {
     errors.NotFound: 404,
     errors.Conflict: 409,
@@ -68,7 +70,7 @@ def problem(
     title = HTTPStatus(status).phrase
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code, **more}
     data = json.dumps(body, ensure_ascii=False).encode(errors="replace")
-    return Response(data, status, headers, MEDIA_TYPE)
+    return Response(data, status, {**PRIVATE, **(headers or {})}, MEDIA_TYPE)
 
 
 def of_error(error: WellkeptError) -> Response:

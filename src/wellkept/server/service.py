@@ -49,4 +49,9 @@ def service_of(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-Served = Annotated[Service, Depends(service_of)]
+async def _served(request: Request) -> Service:
+    # A plain function would be run in a thread.
+    return service_of(request)
+
+
+Served = Annotated[Service, Depends(_served)]

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from wellkept.errors import InvalidInput
 from wellkept.records import Record, plain
-from wellkept.server.problems import MEDIA_TYPE, ProblemBody
+from wellkept.server.problems import MEDIA_TYPE, PRIVATE, ProblemBody
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Page(BaseModel, Generic[T]):
 def answer(data: Any, status: int = 200) -> Response:
     """``data`` (records, or what JSON knows) as a response."""
     text = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), status, media_type="application/json")
+    return Response(text.encode(), status, PRIVATE, "application/json")
 
 
 def page(items: Sequence[Record], limit: int, cursor: str | int | None) -> Response:

@@ -355,6 +355,9 @@ class Corpus(Protocol):
     def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
         """In how many documents each token stands."""
 
+    def all_docs(self, scope: Scope) -> dict[int, Doc] | None:
+        """All of them, not to be changed; None when there are too many to keep at hand, or it cannot be done now."""
+
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """Those of ``keys`` that exist and that ``narrow`` lets through."""
 

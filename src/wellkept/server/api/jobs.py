@@ -15,10 +15,10 @@ from wellkept.records import Scope
 from wellkept.server.auth import AdminTenant, ReaderTenant, Tenant
 from wellkept.server.idempotency import IdempotentRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, answer, number, page
+from wellkept.server.wire import MAX_INTEGER, PROBLEMS, Cursor, Limit, Page, answer, number, page
 from wellkept.store.protocol import Job, JobState
 
-router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute, responses=PROBLEMS)
 
 JobId = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
 

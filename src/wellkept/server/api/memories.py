@@ -13,12 +13,12 @@ from wellkept.memory import Memory, UserMemory, UserReader
 from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import IdempotentRoute, StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, answer
+from wellkept.server.wire import MAX_INTEGER, PROBLEMS, Body, Cursor, Limit, Moment, Page, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 
-router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute, responses=PROBLEMS)
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 Number = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
@@ -264,7 +264,7 @@ async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision)
 # ──────────────────────────────────────────────────────────────────────────────────────────────
 
 # Answers that hold what was forgotten must not be kept, so that this route keeps none.
-forget_router = APIRouter(prefix="/v1", tags=["memories"])
+forget_router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 @forget_router.post("/forget", responses={200: {"model": Preview | Receipt}})

@@ -11,10 +11,11 @@ from starlette.responses import Response
 from wellkept.memory import Memory
 from wellkept.records import Document
 from wellkept.server.auth import Reader, Writer
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import Body, answer
+from wellkept.server.wire import PROBLEMS, Body, answer
 
-router = APIRouter(prefix="/v1/profile", tags=["profile"])
+router = APIRouter(prefix="/v1/profile", tags=["profile"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 class Documents(BaseModel):

@@ -12,10 +12,11 @@ from wellkept.memory import Memory
 from wellkept.recall import Result
 from wellkept.records import Scope
 from wellkept.server.auth import Reader
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import Body, Moment, answer
+from wellkept.server.wire import PROBLEMS, Body, Moment, answer
 
-router = APIRouter(prefix="/v1", tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"], route_class=StrictRoute, responses=PROBLEMS)
 
 Kind = Literal["event", "fact", "summary"]
 MAX_RESULTS = 200

@@ -15,10 +15,11 @@ from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import IdempotentRoute, StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import (
     MAX_INTEGER,
+    PROBLEMS,
     Body,
     Cursor,
     Limit,
@@ -31,7 +32,7 @@ from wellkept.server.wire import (
 )
 from wellkept.session import Session, SessionReader
 
-router = APIRouter(prefix="/v1", tags=["sessions"], route_class=IdempotentRoute)
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=IdempotentRoute, responses=PROBLEMS)
 
 Shape = Literal["openai", "anthropic"]
 Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
@@ -171,7 +172,7 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 
 
 # The store itself knows a message by its key, so that its route needs no kept answers.
-append_router = APIRouter(prefix="/v1", tags=["sessions"])
+append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 @append_router.post(

@@ -10,10 +10,11 @@ from starlette.responses import Response, StreamingResponse
 from wellkept.server import live
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, visitor_of
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, SessionId
+from wellkept.server.wire import MAX_INTEGER, PROBLEMS, SessionId
 
-router = APIRouter(prefix="/v1", tags=["live"])
+router = APIRouter(prefix="/v1", tags=["live"], route_class=StrictRoute, responses=PROBLEMS)
 
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}

@@ -14,12 +14,13 @@ from wellkept.memory import Memory
 from wellkept.records import LedgerLine, Policy, Scope, Summary
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, Writer
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, answer, page
+from wellkept.server.wire import PROBLEMS, Body, Cursor, Limit, Page, SessionId, answer, page
 from wellkept.store.protocol import Trace
 from wellkept.trace import Replay, TraceList, policy_of
 
-router = APIRouter(prefix="/v1", tags=["traces"])
+router = APIRouter(prefix="/v1", tags=["traces"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 class ReplayWanted(Body):

@@ -19,10 +19,11 @@ from wellkept.errors import InvalidInput, Unsupported
 from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import Admin, Reader
+from wellkept.server.idempotency import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import answer
+from wellkept.server.wire import PROBLEMS, answer
 
-router = APIRouter(prefix="/v1", tags=["transfer"])
+router = APIRouter(prefix="/v1", tags=["transfer"], route_class=StrictRoute, responses=PROBLEMS)
 
 JSON_LINES = "application/x-ndjson"
 _FILE: dict[str, Any] = {"content": {JSON_LINES: {"schema": {"type": "string"}}}}

@@ -99,11 +99,12 @@ async def spend(desk: Reading) -> Response:
 
 
 def by_day(rows: Sequence[dict[str, Any]]) -> list[Day]:
-    """The last ``DAYS`` days up to the newest one with spend, those without any included."""
+    """From the first day with spend to the last, at most ``DAYS`` of them, those without any included."""
     if not rows:
         return []
-    last = date.fromisoformat(max(row["day"] for row in rows))
-    days = [(last - timedelta(days=back)).isoformat() for back in reversed(range(DAYS))]
+    first, last = (date.fromisoformat(pick(row["day"] for row in rows)) for pick in (min, max))
+    count = min(DAYS, (last - first).days + 1)
+    days = [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]
     return [_day(day, [row for row in rows if row["day"] == day]) for day in days]
 
 

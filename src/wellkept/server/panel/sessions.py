@@ -44,7 +44,7 @@ async def show_session(desk: Reading, id: Id, before: Seq = 0) -> Response:
 
     def read(memory: Memory) -> dict[str, Any]:
         session = opened(desk, memory, id)
-        events = session.get_events(before=before or None, limit=PAGE) if session.info().events else []
+        events = session.get_events(before=before or None, limit=PAGE)
         first, last = (events[0].seq, events[-1].seq) if events else (1, 0)
         return {"session": session.info(), "events": events, "first": first, "last": last, "live": not before}
 

@@ -29,6 +29,7 @@ from wellkept.store.health import Finding, Progress, Report
 from wellkept.store.protocol import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
+from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.derived import rebuild
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.migrations import MIGRATIONS
@@ -85,6 +86,7 @@ class FlashStore:
         root, self._owner, self._backend = parse(location)
         self._tally = tally
         self._matrices = Matrices()
+        self._rosters = Rosters()
         self._process = os.getpid()
         self._closed = self._broken = False
         self._unfinished: Mapping[str, Any] | None = None
@@ -180,7 +182,7 @@ class FlashStore:
             return self._connections.write(work)
 
     def _tables(self, connection: apsw.Connection) -> FlashTables:
-        return FlashTables(connection, self._matrices, self._tally)
+        return FlashTables(connection, self._matrices, self._rosters, self._tally)
 
     def _transaction(self, connection: apsw.Connection, work: Callable[[FlashTables], T]) -> T:
         watched = rows.watch(connection, self._kept)

@@ -13,7 +13,7 @@ from wellkept.store.protocol import Corpus
 from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
-from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, SummaryCorpus
+from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, Rosters, SummaryCorpus
 from wellkept.store.sqlite.doubts import Doubts
 from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
@@ -36,9 +36,10 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection, made when they are asked for; see ``store.protocol.Tables``."""
 
-    def __init__(self, connection: apsw.Connection, matrices: Matrices, tally: Tally | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, matrices: Matrices, rosters: Rosters, tally: Tally | None = None) -> None:
         self._db = connection
         self._matrices = matrices
+        self._rosters = rosters
         self._tally = tally
 
     sessions = cached_property(lambda self: Sessions(self._db))
@@ -57,7 +58,7 @@ class SqliteTables:
     @cached_property
     def corpora(self) -> Mapping[str, Corpus]:
         return {
-            "event": EventCorpus(self._db),
+            "event": EventCorpus(self._db, self._rosters),
             "fact": FactCorpus(self._db),
             "summary": SummaryCorpus(self._db),
         }
@@ -81,6 +82,7 @@ class SqliteStore:
     ) -> None:
         self.location = path
         self._matrices = Matrices()
+        self._rosters = Rosters()
         self._connections = Connections(path, durability=durability, read_only=read_only)
         self._tally = tally
         prepare(self._connections)
@@ -93,12 +95,12 @@ class SqliteStore:
 
     def read(self, work: Callable[[SqliteTables], T]) -> T:
         return self._connections.read(
-            lambda connection: work(SqliteTables(connection, self._matrices, self._tally))
+            lambda connection: work(SqliteTables(connection, self._matrices, self._rosters, self._tally))
         )
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         return self._connections.write(
-            lambda connection: work(SqliteTables(connection, self._matrices, self._tally))
+            lambda connection: work(SqliteTables(connection, self._matrices, self._rosters, self._tally))
         )
 
     def backup(self, path: str, progress: Progress | None = None) -> None:

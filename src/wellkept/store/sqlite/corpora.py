@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from typing import Any
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import apsw
 
@@ -21,6 +23,9 @@ from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.where import where
 
+MOST_DOCS = 100_000
+"""So many documents are kept in memory, about 25 MB; a scope with more is read anew for each question."""
+
 _FOREVER = 1 << 62
 _KEYS = "(SELECT value FROM json_each(?))"
 SIZE = "SELECT coalesce(sum(events), 0), coalesce(sum(terms), 0) FROM sessions WHERE scope = ?"
@@ -31,6 +36,11 @@ SPEAKERS = """
         SELECT (SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker > name) FROM names WHERE name IS NOT NULL
     ) SELECT name FROM names WHERE name IS NOT NULL
 """
+EVENT_SESSIONS = "SELECT key, id, created, next_seq - events, next_seq FROM sessions WHERE scope = ?"
+NEW_EVENTS = """
+    SELECT e.key, e.terms, e.role, e.ts, e.speaker FROM json_each(?) new
+    CROSS JOIN events e ON e.key >= new.value ->> 0 AND e.key < new.value ->> 1 WHERE +e.scope = ?
+"""
 EVENT_DOCS = f"SELECT key, terms, role, ts, speaker FROM events WHERE key IN {_KEYS} AND +scope = ?"
 EVENT_ROWS = f"""
     SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
@@ -38,10 +48,16 @@ EVENT_ROWS = f"""
 """
 EVENT_TEXTS = f"SELECT key, content FROM events WHERE key IN {_KEYS} AND +scope = ?"
 FACT_SIZE = "SELECT count(*), coalesce(sum(terms), 0) FROM facts WHERE scope = ? AND state <> 1"
+FACT_DOCS = "SELECT key, terms, changed FROM facts WHERE scope = ? AND state <> 1"
 FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
     SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
     WHERE s.scope = ?
+"""
+NOTE_DOCS = """
+    SELECT m.key << 4, length(m.text), m.at FROM summaries m JOIN sessions s ON s.key = m.session WHERE s.scope = ?1
+    UNION ALL
+    SELECT l.key << 4 | 8, length(l.text), s.active FROM ledger l JOIN sessions s ON s.key = l.session WHERE s.scope = ?1
 """
 SUMMARY_ROWS = f"""
     SELECT m.key << 4, s.key, s.id, m.text, m.at, m.covers_from, m.covers_to FROM summaries m
@@ -51,6 +67,44 @@ LEDGER_ROWS = f"""
     SELECT l.key << 4 | 8, s.key, s.id, l.text, s.active, l.seq, l.seq FROM ledger l
     JOIN sessions s ON s.key = l.session WHERE l.key IN {_KEYS} AND s.scope = ?
 """
+
+
+_Lives: TypeAlias = dict[int, tuple[str, int, int]]
+"""What stays as it is while a session only grows: its id, when it was made, how many of its events are gone."""
+
+
+class Roster(NamedTuple):
+    """The documents of a scope's events: of each session up to a place in ``ends``."""
+
+    lives: _Lives
+    ends: dict[int, int]
+    docs: dict[int, Doc]
+
+
+class Rosters:
+    """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
+
+    Events never change: a roster holds as long as each of its sessions is there and has lost none, whoever writes,
+    and grows by what is new.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, Roster] = OrderedDict()
+
+    def get(self, owner: int, lives: _Lives) -> Roster | None:
+        """The roster of a scope whose sessions are ``lives``, if none of those that it holds has lost an event."""
+        with self._lock:
+            kept = self._kept.get(owner)
+        return kept if kept is not None and kept.lives.items() <= lives.items() else None
+
+    def put(self, owner: int, roster: Roster) -> None:
+        """Keep ``roster``, and let go of the ones unused for longest."""
+        with self._lock:
+            self._kept[owner] = roster
+            self._kept.move_to_end(owner)
+            while sum(len(kept.docs) for kept in self._kept.values()) > MOST_DOCS:
+                self._kept.popitem(last=False)
 
 
 class _Corpus:
@@ -85,6 +139,28 @@ class EventCorpus(_Corpus):
     kind = "event"
     _size = SIZE
 
+    def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
+        super().__init__(connection)
+        self._rosters = rosters
+
+    def all_docs(self, scope: Scope) -> dict[int, Doc] | None:
+        owner = scope_key(self._db, scope)
+        rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
+        ends = {key: key << SEQ_BITS | end for key, _, _, _, end in rows}
+        if owner is None or sum(row[4] for row in rows) > MOST_DOCS or self._is_writing():
+            return None
+        lives: _Lives = {key: (id, created, gone) for key, id, created, gone, _ in rows}
+        kept = self._rosters.get(owner, lives) or Roster({}, {}, {})
+        new = [(kept.ends.get(key, key << SEQ_BITS), end) for key, end in ends.items() if kept.ends.get(key) != end]
+        if new:
+            kept.docs.update(_docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner))))
+        self._rosters.put(owner, Roster(lives, ends, kept.docs))
+        return kept.docs
+
+    def _is_writing(self) -> bool:
+        """What is not committed may never be: it must not stay in memory."""
+        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
     def speakers(self, scope: Scope) -> set[str]:
         return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
 
@@ -100,7 +176,7 @@ class EventCorpus(_Corpus):
             values += [first, first | MAX_SEQ]
         statement = f"{EVENT_DOCS} AND ({condition})"
         rows = self._db.execute(statement, (_listed(keys), scope_key(self._db, scope), *values))
-        return {row[0]: Doc(row[1], ROLES[row[2]], row[3], row[4]) for row in rows}
+        return _docs(rows)
 
     def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
         rows = self._db.execute(EVENT_TEXTS, (_listed(keys), scope_key(self._db, scope)))
@@ -109,6 +185,10 @@ class EventCorpus(_Corpus):
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         rows = self._db.execute(EVENT_ROWS, (_listed(keys), scope_key(self._db, scope)))
         return {row[0]: _event_hit(*row) for row in rows}
+
+
+def _docs(rows: Iterable[Any]) -> dict[int, Doc]:
+    return {key: Doc(terms, ROLES[role], ts, speaker) for key, terms, role, ts, speaker in rows}
 
 
 def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker: str | None) -> Hit:
@@ -129,6 +209,10 @@ class FactCorpus(_Corpus):
 
     kind = "fact"
     _size = FACT_SIZE
+
+    def all_docs(self, scope: Scope) -> dict[int, Doc]:
+        rows = self._db.execute(FACT_DOCS, (scope_key(self._db, scope),))
+        return {key: Doc(terms, "user", changed) for key, terms, changed in rows}
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
@@ -177,6 +261,10 @@ class SummaryCorpus(_Corpus):
 
     kind = "summary"
     _size = NOTE_SIZE
+
+    def all_docs(self, scope: Scope) -> dict[int, Doc]:
+        rows = self._db.execute(NOTE_DOCS, (scope_key(self._db, scope),))
+        return {key: Doc(max(1, length // 4), "user", at) for key, length, at in rows}
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""

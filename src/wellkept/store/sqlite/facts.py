@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -19,7 +20,7 @@ import apsw
 from wellkept.errors import Conflict, NotFound
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import handles
-from wellkept.policy.words import Term, index_tokens
+from wellkept.policy.words import index_tokens
 from wellkept.records import Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef
@@ -49,6 +50,8 @@ PUT = f"""
         superseded_by = excluded.superseded_by, metadata = excluded.metadata, changed = excluded.changed,
         fingerprint = excluded.fingerprint, terms = excluded.terms
 """
+HOLDING = "SELECT rowid FROM fact_terms WHERE fact_terms MATCH ?"
+KEY_BY_TEXT = "SELECT key FROM facts WHERE scope = ? AND fingerprint = ? AND state = 0"
 COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
@@ -109,7 +112,14 @@ def terms_of(claim: Claim) -> list[str]:
 
 def indexed_terms(fact: Fact) -> list[str]:
     """What the index holds of a fact; nothing of a retired one."""
-    return [*terms_of(fact), *handles(fact)] if fact.state in _SEARCHED else []
+    if fact.state not in _SEARCHED:
+        return []
+    return [*terms_of(fact), *handles(fact).stored]
+
+
+@lru_cache(maxsize=256)
+def _print(text: str) -> bytes:
+    return bytes.fromhex(rules.fingerprint(text))
 
 
 class Facts:
@@ -155,12 +165,10 @@ class Facts:
         owner = scope_key(self._db, scope)
         if owner is None:
             return []
-        found = Terms(self._db, "fact").postings(owner, [Term(handle) for handle in handles(claim)])
-        keys = [key for postings in found.values() for key in postings]
-        known = self.by_text(scope, rules.fingerprint(claim.text))
-        if known is not None:
-            keys.append(known.key)
-        return self.by_keys(scope, sorted(set(keys)))
+        wanted = " OR ".join(f'"{owner:x}x{handle}"' for handle in handles(claim).sought)
+        keys = {key for (key,) in self._db.execute(HOLDING, (wanted,))}
+        known = self._db.execute(KEY_BY_TEXT, (owner, _print(claim.text))).get
+        return self.by_keys(scope, sorted(keys if known is None else keys | {known}))
 
     def active(self, scope: Scope) -> int:
         return self._db.execute(COUNT, (scope_key(self._db, scope),)).get or 0
@@ -291,7 +299,7 @@ class Writer:
     def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
         indexed = indexed_terms(fact)
         row = _row(fact)
-        print_ = bytes.fromhex(rules.fingerprint(fact.text))
+        print_ = _print(fact.text)
         try:
             self._db.execute(PUT, (*row, self._owner, print_, len(terms_of(fact))))
         except apsw.ConstraintError as error:

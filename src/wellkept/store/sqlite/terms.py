@@ -7,8 +7,11 @@ and the cost of a question follows the size of one user's memory.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 import apsw
 
@@ -19,6 +22,7 @@ SCHEMA = """
     INSERT INTO {name}_terms ({name}_terms, rank) VALUES ('secure-delete', 1);
     CREATE VIRTUAL TABLE {name}_postings USING fts5vocab ({name}_terms, instance);
 """
+FREQUENCIES = "CREATE VIRTUAL TABLE {name}_frequencies USING fts5vocab ({name}_terms, row);"
 _LAST = "\U0010ffff"
 
 
@@ -34,8 +38,12 @@ class Terms:
         return f"SELECT term, doc FROM {self._name}_postings WHERE term IN (SELECT value FROM json_each(?))"
 
     @cached_property
+    def _counted(self) -> str:
+        return f"SELECT term, doc FROM {self._name}_frequencies WHERE term IN (SELECT value FROM json_each(?))"
+
+    @cached_property
     def _prefixed(self) -> str:
-        return f"SELECT doc, count(*) FROM {self._name}_postings WHERE term >= ? AND term <= ? GROUP BY doc"
+        return f"SELECT doc FROM {self._name}_postings WHERE term >= ? AND term <= ?"
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
@@ -52,26 +60,23 @@ class Terms:
         """How often each term stands in which row."""
         salt = f"{scope_key:x}x"
         found: dict[Term, dict[int, int]] = {term: {} for term in terms}
-        exact = {salt + term.text: found[term] for term in terms if not term.prefix}
-        for text, key in self._db.execute(self._exact, (json.dumps(list(exact), ensure_ascii=False),)):
-            counts = exact[text]
-            counts[key] = counts.get(key, 0) + 1
+        exact = {salt + term.text: term for term in terms if not term.prefix}
+        rows = self._db.execute(self._exact, (json.dumps(list(exact), ensure_ascii=False),))
+        # The rows of a term follow one another.
+        for text, its in groupby(rows, itemgetter(0)):
+            found[exact[text]] = Counter(map(itemgetter(1), its))
         for term in terms:
             if term.prefix:
                 first = salt + term.text
-                found[term] = dict(self._db.execute(self._prefixed, (first, first + _LAST)))
+                rows = self._db.execute(self._prefixed, (first, first + _LAST))
+                found[term] = Counter(map(itemgetter(0), rows))
         return found
 
     def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
-        """In how many rows each token stands."""
+        """In how many rows each token stands; those that stand in none are left out."""
         salt = f"{scope_key:x}x"
-        statement = f"""
-            SELECT term, count(DISTINCT doc) FROM {self._name}_postings
-            WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
-        """
-        wanted = json.dumps([salt + token for token in tokens])
-        found = {term[len(salt) :]: count for term, count in self._db.execute(statement, (wanted,))}
-        return {token: found.get(token, 0) for token in tokens}
+        wanted = json.dumps([salt + token for token in tokens], ensure_ascii=False)
+        return {term[len(salt) :]: count for term, count in self._db.execute(self._counted, (wanted,))}
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:

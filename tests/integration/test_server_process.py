@@ -1,0 +1,209 @@
+"""The service as a process: it starts, is killed, and is told to stop."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.service import Process, running
+from wellkept import Memory
+from wellkept.models import Reply
+from wellkept.server import Settings
+
+WHO = ("--namespace", "acme", "--user", "alice")
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+def contents(store: Path, session: str) -> list[Any]:
+    with Memory(str(store), worker=False) as memory:
+        chat = memory.session(namespace="acme", user="alice", session_id=session)
+        return [event.content for event in chat.get_events(after=0, limit=100_000)]
+
+
+def test_it_starts_says_where_and_stops(tmp_path: Path) -> None:
+    with Process("--store", str(tmp_path / "chat.db"), *WHO) as service:
+        assert service.client.get("/healthz").status_code == 200
+        assert service.client.post("/v1/sessions", json={"id": "s"}).status_code == 201
+        assert service.stop(signal.SIGTERM) == 0
+    assert "There are no keys: only this machine can reach it" in service.said
+    assert "Traceback" not in service.said
+
+
+def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+    """Four clients write while the process is killed; each acknowledged message is there, once, in order."""
+    store = tmp_path / "chat.db"
+    acknowledged: dict[str, list[str]] = {f"s{n}": [] for n in range(4)}
+    with Process("--store", str(store), *WHO) as service:
+        for session in acknowledged:
+            service.client.post("/v1/sessions", json={"id": session})
+
+        def write(session: str) -> None:
+            with httpx2.Client(base_url=service.url, trust_env=False) as client:
+                for number in range(100_000):
+                    text = f"{session} 消息 {number}"
+                    try:
+                        answer = client.post(f"/v1/sessions/{session}/messages", json=said(text))
+                    except httpx2.TransportError:
+                        return
+                    assert answer.status_code == 201
+                    acknowledged[session].append(text)
+
+        threads = [threading.Thread(target=write, args=(session,)) for session in acknowledged]
+        for thread in threads:
+            thread.start()
+        while min(map(len, acknowledged.values())) < 20:
+            time.sleep(0.01)
+        service.stop(signal.SIGKILL)
+        for thread in threads:
+            thread.join()
+    for session, texts in acknowledged.items():
+        found = contents(store, session)
+        assert found[: len(texts)] == texts
+        assert len(found) <= len(texts) + 1, "at most the one that was not acknowledged any more"
+
+
+def test_requests_that_run_are_finished_before_the_end(tmp_path: Path) -> None:
+    store = tmp_path / "chat.db"
+    with Process("--store", str(store), *WHO) as service:
+        service.client.post("/v1/sessions", json={"id": "s"})
+        body = json.dumps(said("half here, half later")).encode()
+
+        def slow() -> Any:
+            yield body[:10]
+            stopping.set()
+            time.sleep(0.5)
+            yield body[10:]
+
+        stopping, answers = threading.Event(), []
+
+        def send() -> None:
+            with httpx2.Client(base_url=service.url, trust_env=False, timeout=20) as client:
+                headers = {"content-type": "application/json"}
+                answers.append(client.post("/v1/sessions/s/messages", content=slow(), headers=headers))
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        stopping.wait(10)
+        time.sleep(0.2)
+        assert service.stop(signal.SIGTERM) == 0
+        thread.join()
+    assert answers[0].status_code == 201
+    assert contents(store, "s") == ["half here, half later"]
+
+
+def test_live_streams_end_when_the_service_stops(tmp_path: Path) -> None:
+    with Process("--store", str(tmp_path / "chat.db"), *WHO) as service:
+        service.client.post("/v1/sessions", json={"id": "s"})
+        with service.client.stream("GET", "/v1/live") as response:
+            lines = response.iter_lines()
+            next(lines)
+            start = time.monotonic()
+            assert service.stop(signal.SIGTERM) == 0
+            assert time.monotonic() - start < 8
+            assert list(lines) is not None
+    assert "Traceback" not in service.said
+
+
+class StuckModel:
+    """A model that does not come back."""
+
+    name = "stuck"
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.released = threading.Event()
+
+    def complete(self, *_: Any, **__: Any) -> Reply:
+        self.asked.set()
+        self.released.wait(60)
+        raise AssertionError("nobody waits for this any more")
+
+
+def test_a_job_that_does_not_end_is_handed_back(tmp_path: Path, monkeypatch: Any) -> None:
+    from wellkept import jobs
+
+    monkeypatch.setattr(jobs.Runner.stop, "__defaults__", (0.2,))
+    store, model = tmp_path / "chat.db", StuckModel()
+    with running(
+        str(store), Settings(namespace="acme", user="alice", port=0), model=model, worker=True
+    ) as service:
+        service.client.post("/v1/sessions", json={"id": "s"})
+        for number in range(60):
+            service.client.post("/v1/sessions/s/messages", json=said(f"On June {number % 28 + 1}: {number}"))
+        assert model.asked.wait(20)
+    with Memory(str(store), worker=False) as memory:
+        taken = [job for job in memory.jobs.list() if job.attempts]
+        assert [job.state for job in taken] == ["ready"]
+        assert "begins again" in (taken[0].last_error or "")
+    model.released.set()
+
+
+def test_a_worker_beside_it_does_the_jobs(tmp_path: Path) -> None:
+    store = tmp_path / "chat.db"
+    with Process("--store", str(store), *WHO, "--no-worker") as service:
+        service.client.post("/v1/sessions", json={"id": "s"})
+        for number in range(60):
+            service.client.post("/v1/sessions/s/messages", json=said(f"On June {number % 28 + 1}: {number}"))
+        assert service.client.get("/v1/jobs").json()["items"][0]["state"] == "ready"
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "wellkept.cli", "worker", "--store", str(store)], env=service.environment
+        )
+        try:
+            deadline = time.monotonic() + 20
+            while not service.client.get("/v1/jobs?state=done").json()["items"]:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        finally:
+            worker.terminate()
+            assert worker.wait(20) == 0
+
+
+def test_the_sample_conversation_is_loaded_once(tmp_path: Path) -> None:
+    store = tmp_path / "chat.db"
+    for _ in range(2):
+        with Process("--store", str(store), "--sample", "--fake-upstream") as service:
+            params = {"namespace": "demo", "user": "linyue"}
+            [info] = service.client.get("/v1/sessions", params=params).json()["items"]
+            assert info["events"] == 149
+            headers = {
+                "X-Wellkept-Session": info["id"],
+                "X-Wellkept-Namespace": "demo",
+                "X-Wellkept-User": "linyue",
+                "X-Wellkept-Mode": "read-only",
+            }
+            body = {"model": "m", "messages": [{"role": "user", "content": "离上线还有几天？"}]}
+            asked = service.client.post("/openai/v1/chat/completions", json=body, headers=headers)
+            assert "离上线还有几天？" in asked.json()["choices"][0]["message"]["content"]
+            service.stop()
+
+
+def test_keys_are_made_listed_and_revoked_by_command(tmp_path: Path) -> None:
+    store = str(tmp_path / "chat.db")
+
+    def keys(*arguments: str) -> str:
+        command = [sys.executable, "-m", "wellkept.cli", "keys", *arguments, "--store", store]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=Process.environment)
+        return done.stdout
+
+    secret = keys("create", "--namespace", "acme", "--role", "reader").strip()
+    assert secret.startswith("wk_")
+    assert secret not in keys("list")
+    listed = json.loads(keys("list", "--json"))
+    assert [(key["role"], key["user"], key["revoked_at"]) for key in listed] == [("reader", None, None)]
+    keys("revoke", listed[0]["id"])
+    assert json.loads(keys("list", "--json"))[0]["revoked_at"]
+    with sqlite3.connect(store) as database:
+        assert secret not in str(database.execute("SELECT * FROM api_keys").fetchall())
+    database.close()
