@@ -137,10 +137,11 @@ def kept(
             memory.run_jobs()
             if len(chat.summaries()) == merges:
                 break
-        return _kept(chat)
+        return kept_in(chat)
 
 
-def _kept(chat: Session) -> Kept:
+def kept_in(chat: Session) -> Kept:
+    """What is left of the key data of a conversation that was summarised."""
     versions = chat.summaries()
     first = versions[-NEWEST:][0].covers_from
     events = [

@@ -227,6 +227,14 @@ class ScopeIndex:
         allowed = self.docs(set().union(*merged.values()))
         return {term: {key: found[key] for key in found if key in allowed} for term, found in merged.items()}
 
+    def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
+        """See ``policy.corpus.Index``."""
+        total = dict.fromkeys(tokens, 0)
+        for corpus in self._corpora:
+            for token, count in corpus.frequencies(self.scope, tokens).items():
+                total[token] += count
+        return total
+
     def docs(self, keys: Collection[int]) -> dict[int, Doc]:
         """See ``policy.corpus.Index``."""
         unknown = [] if self._knows_all else set(keys) - self._asked

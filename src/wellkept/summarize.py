@@ -265,7 +265,8 @@ def _store(
 ) -> Outcome:
     """The new version, if nobody was faster; and the next job, when one compaction was not enough."""
     ref, policy = work.ref, run.core.policy
-    if not all(tables.events.get(ref, event.seq) for event in (work.events[0], work.events[-1])):
+    still_there = tables.events.walk(ref, after=work.covered, until=work.events[-1].seq)
+    if [event.seq for event in still_there] != [event.seq for event in work.events]:
         raise Conflict("Events of this summary were removed meanwhile.")
     ledger = [line for _, lines in made for line in lines]
     if not made:

@@ -93,12 +93,17 @@ class TraceList:
     def list(self, *, limit: int = 20, before: str | None = None) -> list[Trace]:
         """The newest ``limit`` traces, newest first; ``before``: the id that the previous page ended with.
 
-        Traces are written in the background: ``Memory.run_jobs`` writes those that wait.
+        Traces are written in the background: ``Memory.run_jobs`` writes those that wait. Raises NotFound for a
+        ``before`` that is not there.
         """
         most = check_limit(limit)
-        return self._core.store.read(
-            lambda tables: tables.traces.list(self._scope, self._ref, limit=most, before=before)
-        )
+
+        def page(tables: Tables) -> list[Trace]:
+            if before is not None:
+                self._find(tables, before)
+            return tables.traces.list(self._scope, self._ref, limit=most, before=before)
+
+        return self._core.store.read(page)
 
     def get(self, id: str) -> Trace:
         """One trace. Raises NotFound for an id that is not this user's (or not this conversation's)."""

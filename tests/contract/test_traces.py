@@ -43,6 +43,11 @@ def test_a_trace_comes_back_as_it_was(store: Store, ref: SessionRef) -> None:
     assert store.read(lambda tables: tables.traces.get(ALICE, "t1")) == trace(ref)
 
 
+def test_the_same_trace_twice_is_one(store: Store, ref: SessionRef) -> None:
+    add(store, ref, trace(ref), trace(ref))
+    assert ids(store) == ["t1"]
+
+
 def test_the_newest_come_first_and_page_by_page(store: Store, ref: SessionRef) -> None:
     other = open_session(store, ALICE, "s2")
     add(store, ref, *(trace(ref, number) for number in (1, 2, 3)))

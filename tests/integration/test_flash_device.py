@@ -301,3 +301,10 @@ def test_a_device_set_to_anthropic(device: Path, tmp_path: Path, run: Run) -> No
     run("export", str(tmp_path / "out"), "--backend", "anthropic_compatible", store=True)
     [data] = (tmp_path / "out" / "sessions").glob("*.log")
     assert load_session(data, backend=2)[1]["content"][0]["type"] == "tool_use"
+
+
+def test_a_mistyped_directory_is_not_made(tmp_path: Path) -> None:
+    location = f"flash:{tmp_path}/nothing?namespace=home&user=x"
+    result = CliRunner().invoke(cli, ["sessions", "--store", location, *OWNER])
+    assert result.exit_code == 1 and "There is no store at" in result.output
+    assert list(tmp_path.iterdir()) == []

@@ -333,6 +333,37 @@ def test_every_golden_directory_opens_and_is_left_readable(shared: Path, tmp_pat
                 assert all(message in there for message in messages), root
 
 
+# ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_doctor_says_what_was_mended_and_what_the_firmware_makes_of_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        chat = memory.session(namespace=NS, user=USER, session_id="c", create=True)
+        chat.add_messages(ROUND)
+        assert memory.doctor().findings == ()
+    [data] = session_files(tmp_path)
+    data.write_bytes(data.read_bytes() + b"torn")
+    with opened(tmp_path) as memory:
+        report = memory.doctor()
+        assert report.healthy and "torn" in Path(f"{data}.damaged").read_text()
+        assert any("damaged" in finding.text for finding in report.findings)
+
+
+def test_a_backup_is_a_directory_of_its_own(tmp_path: Path) -> None:
+    steps = []
+    with opened(tmp_path / "device") as memory:
+        chat = memory.session(namespace=NS, user=USER, session_id="c", create=True)
+        chat.add_messages(ROUND)
+        memory.backup(str(tmp_path / "copy"), lambda done, total: steps.append((done, total)))
+        chat.add_message("user", "after it")
+        with pytest.raises(InvalidInput, match="already"):
+            memory.backup(str(tmp_path / "copy"))
+    assert steps[-1][0] == steps[-1][1] > 0
+    with opened(tmp_path / "copy") as memory:
+        assert len(memory.session(namespace=NS, user=USER, session_id="c").get_events(after=0)) == 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "device"]
+
+
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -500,6 +500,29 @@ def test_events_popped_meanwhile_are_not_in_the_summary(make: Make) -> None:
     assert jobs(memory) == [("cancelled", "Events of this summary were removed meanwhile.")]
 
 
+def test_an_event_erased_while_the_model_thinks_is_not_in_the_summary(make: Make) -> None:
+    model = Summariser(notes)
+    memory = make(model)
+    chat = open_chat(memory)
+    alice = memory.user("alice", namespace="acme")
+    chat.add_message("user", "你好")
+    chat.add_message("user", "The password of the safe is XYZZY99")
+    talk(chat, 3)
+
+    def forgets(call: Call) -> str:
+        model._script = notes
+        alice.forget(alice.forget("XYZZY99"))
+        return notes(call)
+
+    model._script = forgets
+    memory.run_jobs()
+    assert ("cancelled", "Events of this summary were removed meanwhile.") in jobs(memory)
+    talk(chat, 3)
+    memory.run_jobs()
+    assert chat.summaries() and all("XYZZY" not in each.text for each in chat.summaries())
+    assert all("XYZZY" not in line.text for line in chat.ledger())
+
+
 def test_a_popped_turn_that_was_summarised_takes_its_summary_back(make: Make) -> None:
     memory = make()
     chat = open_chat(memory)
@@ -551,7 +574,9 @@ def test_goal_and_constraints_outlive_ten_merges(make: Make) -> None:
     memory = make()
     chat = open_chat(memory)
     chat.add_message("user", "The goal is to move the shop to the new server. We must not deploy on Fridays.")
-    chat.add_message("assistant", "记住了：周五不能发布。")
+    chat.add_message("assistant", "Noted.")
+    chat.add_message("user", "周五不能发布，这个不能忘。")
+    chat.add_message("assistant", "好的。")
     for start in range(0, 40, 2):
         for number in (start, start + 1):
             chat.add_message("user", f"步骤 {number}：迁移了 {100 + number} 张表。")

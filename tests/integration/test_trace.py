@@ -110,6 +110,8 @@ def test_traces_are_their_owners_alone(memory: Memory) -> None:
     for other in (open_chat(memory, "s2"), open_chat(memory, "s1", user="bob")):
         with pytest.raises(NotFound):
             other.traces.get(id)
+        with pytest.raises(NotFound):
+            other.traces.list(before=id)
     with pytest.raises(NotFound):
         memory.user("bob", namespace="acme").traces.replay(id)
 

@@ -23,6 +23,7 @@ from wellkept.policy.checks import milliseconds
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Scope, SessionInfo, blocks_of
 from wellkept.store.facts import Fact
+from wellkept.store.flash import location
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
 from wellkept.store.protocol import Tables
@@ -290,7 +291,7 @@ def export_command(target: Target, directory: str, backend: Backend) -> None:
         scope = target.scope(memory)
         user = memory.user(scope.user, namespace=scope.namespace)
         infos, facts = oldest_first(user), list(_facts(user, ("active",)))
-        _copy(memory, user, infos, facts, device_files.location(inside, scope, backend))
+        _copy(memory, user, infos, facts, location.written(inside, scope, backend))
         notes = [*device_files.made_short(inside), *device_files.cut_short(facts)]
     events = sum(info.events for info in infos)
     if target.json:
@@ -305,10 +306,10 @@ def export_command(target: Target, directory: str, backend: Backend) -> None:
 
 
 def _copy(
-    memory: Memory, user: UserMemory, infos: Sequence[SessionInfo], facts: Sequence[Fact], location: str
+    memory: Memory, user: UserMemory, infos: Sequence[SessionInfo], facts: Sequence[Fact], store: str
 ) -> None:
     scope, clock = user.scope, StoryClock()
-    with Memory(location, clock=clock, worker=False) as device, progress() as bars:
+    with Memory(store, clock=clock, worker=False) as device, progress() as bars:
         importer = Importer(device, clock, namespace=None, user=None, skip_bad=False)
         found = items(memory, scope, infos, profile=True)
         total = sum(info.events for info in infos)

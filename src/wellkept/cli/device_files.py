@@ -12,15 +12,13 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from wellkept.errors import InvalidInput
 from wellkept.formats import Entry, Extra, Item, Note, SessionStart, import_key
 from wellkept.policy.claims import Claim
-from wellkept.records import Scope
 from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors
-from wellkept.store.flash.messages import Backend, draft_of
+from wellkept.store.flash.messages import draft_of
 from wellkept_flash import compact, folder, images
 from wellkept_flash.items import Item as Memorised
 from wellkept_flash.profile import DOCUMENTS
@@ -164,12 +162,6 @@ def appearing(path: str) -> Iterator[str]:
         inside = os.path.join(made, "device")
         yield inside
         os.replace(inside, target)
-
-
-def location(directory: str, scope: Scope, backend: Backend) -> str:
-    """The store in a device's directory that is to be this user's."""
-    options = {"namespace": scope.namespace, "user": scope.user, "backend": backend}
-    return f"flash:{directory}?{urlencode(options)}"
 
 
 def made_short(directory: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Target:
     def open(self, *, create: bool = False, clock: Clock | None = None) -> Memory:
         """The memory on the store. A missing file is made only when ``create`` says so."""
         location = self.location()
-        if not create and _is_path(location) and not Path(location).exists():
+        if not create and _is_missing(location):
             raise click.ClickException(
                 f"There is no store at {location}. `wellkept import` makes one; check the path otherwise."
             )
@@ -81,6 +81,15 @@ def _is_path(location: str) -> bool:
     scheme, separator, _ = location.partition(":")
     # One letter before a colon is a drive of Windows.
     return not separator or len(scheme) == 1
+
+
+def _is_missing(location: str) -> bool:
+    """Whether it is a file, or a device's directory, that is not there."""
+    if location.startswith("flash:"):
+        from wellkept.store.flash.location import parse
+
+        return not Path(parse(location).root).exists()
+    return _is_path(location) and not Path(location).exists()
 
 
 def _listed(scopes: list[Scope]) -> str:

@@ -92,8 +92,8 @@ def _best(scores: Mapping[int, float], count: int) -> list[int]:
 def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     postings = index.postings(asked.terms)
     own = _scores(asked.terms, postings, index)
-    added, more = _feedback(asked, own, index)
-    text = _sum(own, _scores(added, more, index))
+    added = _feedback(asked, own, index)
+    text = _sum(own, _scores(added, index.postings(added), index))
     lent = bm25.lend(text)
     close = meant.standing() if meant is not None else {}
     docs = index.docs(lent.keys() | close.keys())
@@ -107,7 +107,7 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
 
 
 def _scores(weights: Mapping[Term, float], postings: Mapping[Term, Postings], index: Index) -> dict[int, float]:
-    docs = index.docs(set().union(*(postings[term] for term in weights)))
+    docs = index.docs(set().union(*postings.values()))
     return bm25.scores(weights, postings, docs, documents=index.documents, average=index.average)
 
 
@@ -118,18 +118,14 @@ def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, f
     return total
 
 
-def _feedback(
-    asked: Question, own: Mapping[int, float], index: Index
-) -> tuple[dict[Term, float], Mapping[Term, Postings]]:
+def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[Term, float]:
     """Only from what people said: a long answer of the assistant would lead away."""
     docs = index.docs(own.keys())
     said = (key for key in _best(own, len(own)) if docs[key].role != "assistant")
     best = list(islice(said, feedback.DOCUMENTS))
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
-    likely = feedback.likely(hits, {term.text for term in asked.terms})
-    postings = index.postings(likely)
-    return feedback.terms(likely, postings, index.documents), postings
+    return feedback.terms(hits, {term.text for term in asked.terms}, index.frequencies, index.documents)
 
 
 def _read(text: str) -> dict[str, frozenset[str]]:

@@ -11,36 +11,35 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NoReturn, TypeVar, cast, get_args
-from urllib.parse import parse_qsl
+from typing import Any, NoReturn, TypeVar
 
 import apsw
 
-from wellkept.errors import InvalidInput, StoreBusy, StoreError, Unsupported
-from wellkept.records import Scope
-from wellkept.store.flash import adopt, apply, rows
+from wellkept.errors import StoreBusy, StoreError, Unsupported
+from wellkept.store.flash import adopt, apply, care, rows
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.journal import Journal, Lines, check_header, disk_of, header
+from wellkept.store.flash.location import DEVICE, parse
 from wellkept.store.flash.lock import locked
 from wellkept.store.flash.memories import Memories
-from wellkept.store.flash.messages import Backend
 from wellkept.store.flash.places import Places
 from wellkept.store.flash.plan import Planner, owner_of, set_owner
 from wellkept.store.flash.scrub import left, purge
+from wellkept.store.health import Finding, Progress, Report
 from wellkept.store.protocol import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
+from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.derived import rebuild
+from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.migrations import MIGRATIONS
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.tally import Tally, mark
-from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.vectors import Matrices
 from wellkept_flash.errors import FlashError
 
 T = TypeVar("T")
 JOURNAL, LOCK = "wellkept.journal", "wellkept.lock"
-DEVICE = Scope("device", "default")
 WHOLE = "SELECT whole FROM flash_records WHERE event = ?"
 _LEAST_CHECKPOINT = 256 << 10
 _ROWS_A_LINE = 50
@@ -84,8 +83,7 @@ class FlashStore:
         self, location: str, *, tally: Tally, durability: Durability = "full", disk: Any = None
     ) -> None:
         self.location = location
-        root, self._owner, backend = _parsed(location)
-        self._backend = backend
+        root, self._owner, self._backend = parse(location)
         self._tally = tally
         self._matrices = Matrices()
         self._rosters = Rosters()
@@ -98,7 +96,7 @@ class FlashStore:
             os.makedirs(root, exist_ok=True)
             self._lock = locked(f"{root}/{LOCK}")
             try:
-                self._places = Places(disk, root, backend, lambda: int(time.time()))
+                self._places = Places(disk, root, self._backend, lambda: int(time.time()))
                 self._journal = Journal(disk, f"{root}/{JOURNAL}")
                 self._connections = Connections(":memory:")
                 prepare(self._connections)
@@ -262,6 +260,26 @@ class FlashStore:
 
         return self._written(work)
 
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        """See ``store.health.Maintained``. The copy is a directory, too."""
+
+        def work(connection: apsw.Connection) -> None:
+            self._settle(connection)
+            care.copy(self._places.root, path, LOCK, progress)
+
+        self._written(work)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """See ``store.health.Maintained``. Opening has repaired what could be; ``findings`` say what that was."""
+
+        def work(connection: apsw.Connection) -> list[Finding]:
+            self._settle(connection)
+            return list(care.findings(self._places))
+
+        mended = [Finding(subject="file", text=text, repaired=True) for text in self.findings]
+        found = [*mended, *self._written(work), *examine(self._connections, repair=repair).findings]
+        return Report(location=self.location, findings=tuple(found))
+
     def close(self) -> None:
         """Write what the firmware wants to find beside the records, and let go of the directory."""
         if self._closed or self._process != os.getpid():
@@ -277,22 +295,3 @@ class FlashStore:
     def _settle(self, connection: apsw.Connection) -> None:
         self._finish(connection)
         self._places.flush()
-
-
-def _parsed(location: str) -> tuple[str, Scope | None, Backend]:
-    root, _, query = location.removeprefix("flash:").rpartition("?")
-    if "=" not in query:
-        root, query = location.removeprefix("flash:"), ""
-    options = dict(parse_qsl(query))
-    unknown = set(options) - {"namespace", "user", "backend"}
-    backend = options.get("backend", "openai_compatible")
-    if not root or unknown or backend not in get_args(Backend):
-        raise InvalidInput(
-            f"{location!r} is not understood. Write flash:DIR, or flash:DIR?namespace=NAME&user=NAME; backend may be "
-            f"{' or '.join(get_args(Backend))}."
-        )
-    named = options.keys() & {"namespace", "user"}
-    owner = (
-        Scope(options.get("namespace", DEVICE.namespace), options.get("user", DEVICE.user)) if named else None
-    )
-    return root.rstrip("/") or "/", owner, cast(Backend, backend)

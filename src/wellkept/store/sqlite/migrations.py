@@ -122,4 +122,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("api_keys", apikeys.SCHEMA),
     ("replies", replies.SCHEMA),
     ("topics", "CREATE INDEX summaries_topic ON summaries (session, topic, version DESC)"),
+    ("frequencies", "".join(terms.FREQUENCIES.format(name=name) for name in vectors.KINDS)),
 ]

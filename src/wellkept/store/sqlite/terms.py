@@ -22,6 +22,7 @@ SCHEMA = """
     INSERT INTO {name}_terms ({name}_terms, rank) VALUES ('secure-delete', 1);
     CREATE VIRTUAL TABLE {name}_postings USING fts5vocab ({name}_terms, instance);
 """
+FREQUENCIES = "CREATE VIRTUAL TABLE {name}_frequencies USING fts5vocab ({name}_terms, row);"
 _LAST = "\U0010ffff"
 
 
@@ -35,6 +36,10 @@ class Terms:
     @cached_property
     def _exact(self) -> str:
         return f"SELECT term, doc FROM {self._name}_postings WHERE term IN (SELECT value FROM json_each(?))"
+
+    @cached_property
+    def _counted(self) -> str:
+        return f"SELECT term, doc FROM {self._name}_frequencies WHERE term IN (SELECT value FROM json_each(?))"
 
     @cached_property
     def _prefixed(self) -> str:
@@ -66,6 +71,12 @@ class Terms:
                 rows = self._db.execute(self._prefixed, (first, first + _LAST))
                 found[term] = Counter(map(itemgetter(0), rows))
         return found
+
+    def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
+        """In how many rows each token stands; those that stand in none are left out."""
+        salt = f"{scope_key:x}x"
+        wanted = json.dumps([salt + token for token in tokens], ensure_ascii=False)
+        return {term[len(salt) :]: count for term, count in self._db.execute(self._counted, (wanted,))}
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
