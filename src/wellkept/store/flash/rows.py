@@ -137,7 +137,8 @@ def prune(connection: apsw.Connection, tables: Mapping[str, Table]) -> None:
             connection.execute(f"DELETE FROM {table.name} WHERE scope NOT IN (SELECT key FROM scopes)")
     for table in tables.values():
         if "session" in table.columns and table.name != "fact_anchors":  # there, 0 stands for all sessions
-            connection.execute(f"DELETE FROM {table.name} WHERE session NOT IN (SELECT key FROM sessions)")
+            lost = "session IS NOT NULL AND session NOT IN (SELECT key FROM sessions)"
+            connection.execute(f"DELETE FROM {table.name} WHERE {lost}")
     connection.execute(HOMELESS_EVENTS)
     connection.execute(HOMELESS_RECORDS)
 
