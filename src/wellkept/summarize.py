@@ -58,7 +58,9 @@ def rebuild(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> int:
 def put_if_due(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> bool:
     """Put a job into the outbox when a summary is due; call it in the transaction that appends a user's message."""
     once = str(ref.key)
-    if tables.jobs.waits(ref, SUMMARIZE, once) or not is_due(tables.summaries.uncovered(ref, policy.recent_window_size), policy):
+    if tables.jobs.waits(ref, SUMMARIZE, once) or not is_due(
+        tables.summaries.uncovered(ref, policy.recent_window_size), policy
+    ):
         return False
     return tables.jobs.put(ref.scope, SUMMARIZE, ref=ref, at=now, once=once) is not None
 
