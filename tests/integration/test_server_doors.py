@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -174,12 +175,27 @@ def test_a_page_of_another_site_is_refused(open_door: Running) -> None:
     assert open_door.client.get("/v1/sessions", headers={"origin": "null"}).status_code == 421
 
 
+def test_with_keys_any_name_is_answered_as_a_proxy_in_front_needs_it(keyed: Running) -> None:
+    asked = ask(keyed, key(keyed), "GET", "/v1/me", headers={"host": "memory.example"})
+    assert asked.status_code == 200
+
+
 def test_without_keys_no_other_machine_is_served(tmp_path: Any) -> None:
     store = str(tmp_path / "chat.db")
     done = CliRunner().invoke(cli, ["serve", "--store", store, "--host", "0.0.0.0", "--port", "0"])
     assert done.exit_code == 1
     assert "There are no keys" in done.output
     assert "wellkept keys create" in done.output
+
+
+def test_without_its_packages_the_command_says_how_to_get_them(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wellkept.server.run", None)
+    monkeypatch.delattr("wellkept.server.run", raising=False)
+    done = CliRunner().invoke(cli, ["serve", "--store", str(tmp_path / "chat.db"), "--port", "0"])
+    assert done.exit_code == 1
+    assert "pip install 'wellkept[server]'" in done.output
 
 
 # ── bad input

@@ -22,7 +22,7 @@ from wellkept.models import Model, load
 from wellkept.records import Policy
 
 if TYPE_CHECKING:
-    from wellkept.server import Settings
+    from wellkept.server.settings import Settings
 
 SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 
@@ -72,11 +72,9 @@ def serve_command(
     Without any key (see `wellkept keys`) it listens on this machine only, and a request that names no namespace
     and user is about those given here.
     """
-    try:
-        from wellkept.server import Settings
-        from wellkept.server.fake import FakeUpstream
-    except ImportError as error:
-        raise MissingExtra("server", "The service") from error
+    from wellkept.server.fake import FakeUpstream
+    from wellkept.server.settings import Settings
+
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for name in ("uvicorn", "httpx2"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -106,16 +104,17 @@ class _Options:
 
 
 def _serve(location: str, settings: Settings, options: _Options) -> None:
-    from wellkept.server import create_app, run, spans
-
+    try:
+        from wellkept.server import app, run, spans
+    except ImportError as error:
+        raise MissingExtra("server", "The service") from error
     spans.export()
-
     with Memory(location, worker=False) as opened:
         run.check(opened, settings)
         has_keys = opened.keys.any()
     policy = Policy(debug_trace=options.traces)
     memory = AsyncMemory(location, model=options.model, policy=policy, worker=options.worker)
-    run.serve(create_app(memory, settings), on_ready=lambda url: _greet(url, has_keys, options.sample))
+    run.serve(app.create_app(memory, settings), on_ready=lambda url: _greet(url, has_keys, options.sample))
 
 
 def _load_sample(location: str) -> None:

@@ -56,7 +56,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))
     app.state.mcp = door
-    app.add_middleware(Limits, settings=settings)
+    app.add_middleware(Limits, settings=settings, doorkeeper=service.doorkeeper)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(Traced)
     return app

@@ -9,6 +9,7 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from wellkept.server.auth import Doorkeeper
 from wellkept.server.problems import Problem, problem
 from wellkept.server.settings import Settings, is_loopback
 
@@ -19,16 +20,17 @@ IMPORT = "/v1/import"
 class Limits:
     """An ASGI middleware: refuses bodies that are too large or too slow, and foreign names of a local service."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, doorkeeper: Doorkeeper) -> None:
         self._app = app
         self._settings = settings
+        self._doorkeeper = doorkeeper
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         most = self._settings.max_import if scope["path"] == IMPORT else self._settings.max_body
-        refused = self._refusal(Headers(scope=scope), most)
+        refused = await self._refusal(Headers(scope=scope), most)
         if refused is not None:
             status, code, detail = refused
             # What was not read would be taken for the next request.
@@ -36,14 +38,14 @@ class Limits:
             return
         await self._app(scope, _Body(receive, most, self._settings.body_seconds), send)
 
-    def _refusal(self, headers: Headers, most: int) -> tuple[int, str, str] | None:
+    async def _refusal(self, headers: Headers, most: int) -> tuple[int, str, str] | None:
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             return 400, "bad_length", "The Content-Length is no number."
         if int(length) > most:
             return 413, "too_large", _too_large(most)
-        # A page of another site reaches a local service by a name of its own that leads to this machine.
-        if self._settings.is_loopback and not _is_local(headers):
+        # A page of another site reaches an open service by a name of its own that leads to this machine.
+        if not _is_local(headers) and not await self._doorkeeper.needs_key():
             return 421, "foreign_host", "This service listens on this machine only. Use http://127.0.0.1:…"
         return None
 
