@@ -28,7 +28,8 @@ from typing import Any
 
 from benchmarks.client import Connection
 from benchmarks.common import machine, progress, publish, table, text
-from wellkept import Memory
+from wellkept import Memory, formats, samples
+from wellkept.records import text_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CONNECTIONS = 32
@@ -109,19 +110,28 @@ def fake_upstream() -> Iterator[str]:
         process.stdout.close()
 
 
+def sample_questions() -> list[str]:
+    """What the user says in the bundled conversation."""
+    entries = (item for item in formats.read(samples.path()) if isinstance(item, formats.Entry))
+    return [text_of(entry.draft.content) for entry in entries if entry.draft.role == "user"]
+
+
 async def _gateway(service: str, upstream: str, times: int, stream: bool) -> tuple[list[float], list[float]]:
-    """Milliseconds of calls to the upstream itself and through the gateway, in turns."""
+    """Milliseconds of calls to the upstream itself and through the gateway, in turns, in the bundled conversation."""
     direct, through = Connection(upstream), Connection(service)
+    status, body = await through.ask("GET", "/v1/sessions?namespace=demo&user=linyue")
+    session = json.loads(body)["items"][0]["id"]
+    headers = {"x-wellkept-namespace": "demo", "x-wellkept-user": "linyue", "x-wellkept-session": session}
     spent: tuple[list[float], list[float]] = ([], [])
-    for number in range(times):
-        body = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": text(number)}]}
+    for question in itertools.islice(itertools.cycle(sample_questions()), times):
+        asked = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": question}]}
         calls: list[tuple[Connection, str, dict[str, str]]] = [
             (direct, "/v1/chat/completions", {}),
-            (through, "/openai/v1/chat/completions", {**HEADERS, "x-wellkept-session": f"s{stream}"}),
+            (through, "/openai/v1/chat/completions", headers),
         ]
-        for place, (connection, path, headers) in enumerate(calls):
+        for place, (connection, path, more) in enumerate(calls):
             begin = time.perf_counter()
-            status, _ = await connection.ask("POST", path, body, headers)
+            status, _ = await connection.ask("POST", path, asked, more)
             spent[place].append((time.perf_counter() - begin) * 1000)
             assert status == 200
     return spent
@@ -129,10 +139,8 @@ async def _gateway(service: str, upstream: str, times: int, stream: bool) -> tup
 
 def gateway(folder: Path, times: int, stream: bool) -> tuple[float, float]:
     """What the gateway adds to a call: the difference of the medians, and of the 95th percentiles, in ms."""
-    with (
-        fake_upstream() as upstream,
-        serving(folder / f"gateway-{stream}.db", "--openai-upstream", upstream) as served,
-    ):
+    store = folder / f"gateway-{stream}.db"
+    with fake_upstream() as upstream, serving(store, "--sample", "--openai-upstream", upstream) as served:
         direct, through = asyncio.run(_gateway(served.url, upstream.removesuffix("/v1"), times, stream))
     far = [statistics.quantiles(each, n=20)[-1] for each in (direct, through)]
     return statistics.median(through) - statistics.median(direct), far[1] - far[0]

@@ -16,6 +16,7 @@ import httpx2
 
 from tests.service import Process, running
 from wellkept import Memory
+from wellkept.cli.serve import _examples
 from wellkept.models import Reply
 from wellkept.server import Settings
 
@@ -170,23 +171,23 @@ def test_a_worker_beside_it_does_the_jobs(tmp_path: Path) -> None:
             assert worker.wait(20) == 0
 
 
-def test_the_sample_conversation_is_loaded_once(tmp_path: Path) -> None:
+def test_the_sample_conversation_is_loaded_once_and_its_examples_work(tmp_path: Path) -> None:
     store = tmp_path / "chat.db"
     for _ in range(2):
         with Process("--store", str(store), "--sample", "--fake-upstream") as service:
-            params = {"namespace": "demo", "user": "linyue"}
-            [info] = service.client.get("/v1/sessions", params=params).json()["items"]
-            assert info["events"] == 149
-            headers = {
-                "X-Wellkept-Session": info["id"],
-                "X-Wellkept-Namespace": "demo",
-                "X-Wellkept-User": "linyue",
-                "X-Wellkept-Mode": "read-only",
-            }
-            body = {"model": "m", "messages": [{"role": "user", "content": "离上线还有几天？"}]}
-            asked = service.client.post("/openai/v1/chat/completions", json=body, headers=headers)
-            assert "离上线还有几天？" in asked.json()["choices"][0]["message"]["content"]
+            [info] = service.client.get("/v1/sessions").json()["items"]
             service.stop()
+        assert info["events"] == 149
+    with Process("--store", str(store), "--sample", "--fake-upstream") as service:
+        search, context, chat = [
+            subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True).stdout
+            for command in _examples(service.url)
+        ]
+        assert "6月28日" in search
+        assert 0 < json.loads(context)["tokens"] <= 1000
+        assert "离上线还有几天？" in json.loads(chat)["choices"][0]["message"]["content"]
+        service.stop()
+        assert f"The panel: {service.url}/" in service.said
 
 
 def test_keys_are_made_listed_and_revoked_by_command(tmp_path: Path) -> None:

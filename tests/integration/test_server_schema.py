@@ -14,6 +14,7 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks as conformance
 
 from tests.service import Running, running
+from wellkept.server import openapi
 from wellkept.server.api import routes
 
 EXAMPLES = 12
@@ -35,6 +36,7 @@ CHOSEN = {
 def described() -> dict[str, Any]:
     app = FastAPI(title="wellkept", version="1")
     app.router.routes += routes()
+    openapi.install(app)
     return app.openapi()
 
 

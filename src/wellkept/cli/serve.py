@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,8 +83,8 @@ def serve_command(
     settings = Settings(
         host=host,
         port=port,
-        namespace=target.namespace,
-        user=target.user,
+        namespace=target.namespace or (SAMPLE_NAMESPACE if sample else None),
+        user=target.user or (SAMPLE_USER if sample else None),
         openai_upstream=openai_upstream or Settings.openai_upstream,
         anthropic_upstream=anthropic_upstream or Settings.anthropic_upstream,
     )
@@ -93,7 +94,7 @@ def serve_command(
         if fake_upstream:
             url = stack.enter_context(FakeUpstream()).url + "/v1"
             settings = replace(settings, openai_upstream=url, anthropic_upstream=url)
-        _serve(target.location(), settings, _Options(load(model) if model else None, traces, worker))
+        _serve(target.location(), settings, _Options(load(model) if model else None, traces, worker, sample))
 
 
 @dataclass(frozen=True)
@@ -101,17 +102,20 @@ class _Options:
     model: Model | None
     traces: int
     worker: bool
+    sample: bool
 
 
 def _serve(location: str, settings: Settings, options: _Options) -> None:
-    from wellkept.server import create_app, run
+    from wellkept.server import create_app, run, spans
+
+    spans.export()
 
     with Memory(location, worker=False) as opened:
         run.check(opened, settings)
         has_keys = opened.keys.any()
     policy = Policy(debug_trace=options.traces)
     memory = AsyncMemory(location, model=options.model, policy=policy, worker=options.worker)
-    run.serve(create_app(memory, settings), on_ready=lambda url: _greet(url, has_keys))
+    run.serve(create_app(memory, settings), on_ready=lambda url: _greet(url, has_keys, options.sample))
 
 
 def _load_sample(location: str) -> None:
@@ -119,10 +123,30 @@ def _load_sample(location: str) -> None:
     clock = StoryClock()
     with Memory(location, clock=clock, worker=False) as memory:
         importer = Importer(memory, clock, namespace=SAMPLE_NAMESPACE, user=SAMPLE_USER, skip_bad=False)
-        importer.run(formats.read(Path(samples.path())))
+        importer.run(_sample())
 
 
-def _greet(url: str, has_keys: bool) -> None:
+def _greet(url: str, has_keys: bool, sample: bool) -> None:
     click.echo(f"wellkept listens on {url}")
     if not has_keys:
         click.echo("There are no keys: only this machine can reach it. `wellkept keys create` makes one.")
+    if sample:
+        click.echo(f"\nThe panel: {url}/\n\nTo try in another terminal:\n")
+        for command in _examples(url):
+            click.echo(f"  {command}\n")
+
+
+def _examples(url: str) -> tuple[str, ...]:
+    """Three commands over the bundled conversation: search, a context, and a chat through the gateway."""
+    session = next(item.external_id for item in _sample() if isinstance(item, formats.SessionStart))
+    asked = '{"model": "any", "messages": [{"role": "user", "content": "离上线还有几天？"}]}'
+    head = f"-H 'content-type: application/json' -H 'X-Wellkept-Session: {session}'"
+    return (
+        f"curl -sG {url}/v1/search --data-urlencode 'query=拾光 2.0 定在哪天上线？' -d limit=3",
+        f"curl -s '{url}/v1/sessions/{session}/context?budget=1000'",
+        f"curl -s {url}/openai/v1/chat/completions {head} -d '{asked}'",
+    )
+
+
+def _sample() -> Iterator[formats.Item]:
+    return formats.read(Path(samples.path()))

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 import wellkept
 from wellkept.aio import AsyncMemory
-from wellkept.server import api, gateway, panel, problems
+from wellkept.server import api, gateway, openapi, panel, problems
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
@@ -18,6 +18,7 @@ from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
+from wellkept.server.spans import Traced
 from wellkept.server.upstream import Upstreams
 
 DESCRIPTION = """Memory for applications that talk with language models.
@@ -49,6 +50,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     )
     app.state.service = service
     problems.install(app)
+    openapi.install(app)
     app.router.routes += [*api.routes(), *gateway.router.routes]
     panel.install(app)
     door = McpDoor(service)
@@ -56,6 +58,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.mcp = door
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(Traced)
     return app
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
-from fastapi import Depends, Header, Query, Request
+from fastapi import Depends, Request
 
 from wellkept.aio import AsyncMemory
 from wellkept.errors import NotFound
@@ -146,19 +146,7 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
     return name
 
 
-_Name = Annotated[str | None, Query(max_length=512)]
-_Head = Annotated[str | None, Header(max_length=4096)]
 Names = tuple[str | None, str | None]
-
-
-async def names(
-    namespace: _Name = None,
-    user: _Name = None,
-    x_wellkept_namespace: _Head = None,
-    x_wellkept_user: _Head = None,
-) -> Names:
-    """The namespace and the user that a request names, in its query or its headers."""
-    return _named(namespace, x_wellkept_namespace), _named(user, x_wellkept_user)
 
 
 def _named(query: str | None, header: str | None) -> str | None:
@@ -167,7 +155,7 @@ def _named(query: str | None, header: str | None) -> str | None:
 
 
 def names_of(request: Request) -> Names:
-    """The same, for what stands before the dependencies."""
+    """The namespace and the user that a request names, in its query or its headers."""
     query, headers = request.query_params, request.headers
     return (
         _named(query.get("namespace"), headers.get("x-wellkept-namespace")),
@@ -175,16 +163,13 @@ def names_of(request: Request) -> Names:
     )
 
 
-Named = Annotated[Names, Depends(names)]
-
-
 def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:
     """A dependency that gives the scope of a request, for visitors who have ``role``."""
 
-    async def dependency(request: Request, named: Named) -> Scope:
+    async def dependency(request: Request) -> Scope:
         visitor = await visitor_of(request)
         visitor.may(role)
-        return scope_of(visitor, request.app.state.service.settings, *named)
+        return scope_of(visitor, request.app.state.service.settings, *names_of(request))
 
     return dependency
 
@@ -192,11 +177,11 @@ def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:
 def tenant(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Tenant]]:
     """A dependency that gives the namespace of a request, and the user if one is named or bound."""
 
-    async def dependency(request: Request, named: Named) -> Tenant:
+    async def dependency(request: Request) -> Tenant:
         visitor = await visitor_of(request)
         visitor.may(role)
         settings: Settings = request.app.state.service.settings
-        namespace, user = named
+        namespace, user = names_of(request)
         if visitor.user is not None or user:
             scope = scope_of(visitor, settings, namespace, user)
             return Tenant(scope.namespace, scope.user)

@@ -25,6 +25,7 @@ from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
 from wellkept.server.rounds import Rounds
 from wellkept.server.service import Service, service_of
+from wellkept.server.spans import span
 
 log = logging.getLogger("wellkept.gateway")
 
@@ -101,7 +102,10 @@ class _Exchange:
         """The request with memory in it; None, and the reason in ``headers``, when there is none to put in."""
         try:
             body = body_of(raw)
-            prepared = await self.service.memory.run(lambda memory: prepare(memory, ask, self.provider, body))
+            with span("wellkept.context", provider=self.provider.name):
+                prepared = await self.service.memory.run(
+                    lambda memory: prepare(memory, ask, self.provider, body)
+                )
         except NotFound:
             headers["x-wellkept-memory"] = "none"
             return None
@@ -121,10 +125,11 @@ class _Exchange:
         headers["x-wellkept-error"] = describe(error)
 
     async def _send(self, raw: bytes) -> httpx2.Response:
-        request = self.request
-        return await self.service.upstreams.send(
-            self.provider.name, request.method, self.path, request.url.query, request.headers, raw
-        )
+        request, name = self.request, self.provider.name
+        with span("wellkept.upstream", provider=name):
+            return await self.service.upstreams.send(
+                name, request.method, self.path, request.url.query, request.headers, raw
+            )
 
     def _answer(self, response: httpx2.Response) -> Answer | None:
         if response.status_code != 200:
@@ -137,9 +142,10 @@ class _Exchange:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
-            found = await self.service.memory.run(
-                lambda memory: record(memory, ask, self.provider, answer, used)
-            )
+            with span("wellkept.record", provider=self.provider.name):
+                found = await self.service.memory.run(
+                    lambda memory: record(memory, ask, self.provider, answer, used)
+                )
             if not found:
                 log.warning(
                     "Nothing to record in %r: %s", ask.session_id, answer.fault or "the answer is empty"

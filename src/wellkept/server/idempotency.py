@@ -34,6 +34,11 @@ def _finite(text: str) -> float:
     return number
 
 
+def _strict(request: Request) -> StrictRequest:
+    """``request`` read strictly; the same object again if it is, because a body can be received only once."""
+    return request if isinstance(request, StrictRequest) else StrictRequest(request.scope, request.receive)
+
+
 class StrictRoute(APIRoute):
     """A route that reads JSON strictly."""
 
@@ -41,7 +46,7 @@ class StrictRoute(APIRoute):
         handler = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
-            response: Response = await handler(StrictRequest(request.scope, request.receive))
+            response: Response = await handler(_strict(request))
             return response
 
         return strict
@@ -56,7 +61,7 @@ class IdempotentRoute(StrictRoute):
         async def once(request: Request) -> Response:
             key = request.headers.get(HEADER)
             if key is not None and request.method == "POST":
-                return await _once(request, key, handler)
+                return await _once(_strict(request), key, handler)
             response: Response = await handler(request)
             return response
 

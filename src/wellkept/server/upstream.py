@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 
 from wellkept.server.settings import Settings
+from wellkept.server.spans import inject
 
 CONNECT_SECONDS = 10.0
 # Of a connection, not of a message (RFC 9110 §7.6.1); and what is made anew on the way.
@@ -47,6 +48,7 @@ class Upstreams:
         # The client's own name would stand where the caller's is missing.
         if "user-agent" not in headers:
             del request.headers["user-agent"]
+        inject(request.headers)
         return await self._client.send(request, stream=True)
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from wellkept.errors import InvalidInput
 from wellkept.records import Record, plain
-from wellkept.server.problems import MEDIA_TYPE, PRIVATE, ProblemBody
+from wellkept.server.problems import PRIVATE
 
 T = TypeVar("T")
 
@@ -28,8 +28,6 @@ def _written_out(value: object) -> object:
 
 MAX_PAGE = 1000
 MAX_INTEGER = (1 << 63) - 1
-_PROBLEM = {"model": ProblemBody, "content": {MEDIA_TYPE: {}}, "description": "A problem (RFC 9457)."}
-PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
 
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=1024, description="`next` of the page before.")]
@@ -43,7 +41,13 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Page(BaseModel, Generic[T]):
+class Shown(BaseModel):
+    """What an answer holds; it is only described, never built."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Page(Shown, Generic[T]):
     """A page of a list; ``next`` is the cursor of the following one."""
 
     items: list[T]

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel
 from starlette.responses import Response
 
 import wellkept
 from wellkept.server.auth import visitor_of
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import PROBLEMS, answer
+from wellkept.server.wire import Shown, answer
 from wellkept.store.protocol import KeyRole
 
 router = APIRouter(tags=["service"], responses=PROBLEMS)
 
 
-class Health(BaseModel):
+class Health(Shown):
     """How the service is."""
 
     status: str
     version: str
 
 
-class Me(BaseModel):
+class Me(Shown):
     """What the caller's key opens; null is for all of them."""
 
     role: KeyRole
@@ -32,13 +32,13 @@ class Me(BaseModel):
     key_id: str | None
 
 
-@router.get("/healthz", responses={200: {"model": Health}})
+@router.get("/healthz", responses=gives(Health))
 async def healthz() -> Response:
     """The process is alive."""
     return answer({"status": "ok", "version": wellkept.__version__})
 
 
-@router.get("/readyz", responses={200: {"model": Health}})
+@router.get("/readyz", responses=gives(Health))
 async def readyz(served: Served) -> Response:
     """The store answers."""
     await served.memory.keys.any()
@@ -57,7 +57,7 @@ async def metrics(request: Request, served: Served) -> Response:
     return Response(served.metrics.text(counts), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.get("/v1/me", responses={200: {"model": Me}})
+@router.get("/v1/me", responses=gives(Me))
 async def me(request: Request) -> Response:
     """Who the caller is to the service."""
     visitor = await visitor_of(request)

@@ -6,7 +6,6 @@ from datetime import date
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from wellkept.errors import NotFound
@@ -14,8 +13,9 @@ from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import AdminTenant, ReaderTenant, Tenant
 from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, PROBLEMS, Cursor, Limit, Page, answer, number, page
+from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, Shown, answer, number, page
 from wellkept.store.protocol import Job, JobState
 
 router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute, responses=PROBLEMS)
@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute, res
 JobId = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
 
 
-class Spend(BaseModel):
+class Spend(Shown):
     """Tokens of one day, user and kind of job."""
 
     day: str
@@ -34,19 +34,19 @@ class Spend(BaseModel):
     output_tokens: int
 
 
-class SpendList(BaseModel):
+class SpendList(Shown):
     """Spend, oldest day first."""
 
     items: list[Spend]
 
 
-class Users(BaseModel):
+class Users(Shown):
     """Users of a namespace."""
 
     items: list[Scope]
 
 
-@router.get("/jobs", responses={200: {"model": Page[Job]}})
+@router.get("/jobs", responses=gives(Page[Job]))
 async def list_jobs(
     served: Served,
     tenant: ReaderTenant,
@@ -75,13 +75,13 @@ def _theirs(memory: Memory, id: int, tenant: Tenant) -> Job:
     return job
 
 
-@router.get("/jobs/{id}", responses={200: {"model": Job}})
+@router.get("/jobs/{id}", responses=gives(Job))
 async def get_job(served: Served, tenant: ReaderTenant, id: JobId) -> Response:
     """One job, with its last error and what the model answered."""
     return answer(await served.memory.run(lambda memory: _theirs(memory, id, tenant)))
 
 
-@router.post("/jobs/{id}/retry", responses={200: {"model": Job}})
+@router.post("/jobs/{id}/retry", responses=gives(Job))
 async def retry_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
     """Let a failed or cancelled job run again, now."""
     job = await served.memory.run(
@@ -91,7 +91,7 @@ async def retry_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
     return answer(job)
 
 
-@router.post("/jobs/{id}/cancel", responses={200: {"model": Job}})
+@router.post("/jobs/{id}/cancel", responses=gives(Job))
 async def cancel_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
     """Keep a job from running, or its result from being stored."""
     job = await served.memory.run(
@@ -101,7 +101,7 @@ async def cancel_job(served: Served, tenant: AdminTenant, id: JobId) -> Response
     return answer(job)
 
 
-@router.get("/spend", responses={200: {"model": SpendList}})
+@router.get("/spend", responses=gives(SpendList))
 async def spend(served: Served, tenant: ReaderTenant, since: date | None = None) -> Response:
     """Tokens that memory work spent on models, by day (UTC), user and kind of job."""
     day = since.isoformat() if since else None
@@ -109,7 +109,7 @@ async def spend(served: Served, tenant: ReaderTenant, since: date | None = None)
     return answer({"items": [row for row in found if tenant.user in (None, row["user"])]})
 
 
-@router.get("/users", responses={200: {"model": Users}})
+@router.get("/users", responses=gives(Users))
 async def users(served: Served, tenant: ReaderTenant) -> Response:
     """The users of the namespace that this key opens."""
     found = await served.memory.scopes(tenant.namespace)

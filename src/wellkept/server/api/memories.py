@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from wellkept.facts.forget import Preview, Receipt
@@ -14,8 +14,9 @@ from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
 from wellkept.server.idempotency import IdempotentRoute, StrictRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, PROBLEMS, Body, Cursor, Limit, Moment, Page, answer
+from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, Shown, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute, responses=PROBLEMS)
@@ -26,7 +27,7 @@ Short = Annotated[str, Field(max_length=200)]
 MAX_TEXT = 100_000
 
 
-class Kept(BaseModel):
+class Kept(Shown):
     """What became of one statement, in mem0's words."""
 
     id: str
@@ -34,7 +35,7 @@ class Kept(BaseModel):
     event: str
 
 
-class Added(BaseModel):
+class Added(Shown):
     """What became of all of them; with ``infer`` a job goes on, over the session that is named."""
 
     results: list[Kept]
@@ -64,19 +65,19 @@ class NewWording(Body):
     metadata: dict[str, Any] | None = None
 
 
-class Changes(BaseModel):
+class Changes(Shown):
     """Changes of facts, oldest first."""
 
     items: list[Change]
 
 
-class Labels(BaseModel):
+class Labels(Shown):
     """The catalogue."""
 
     items: list[str]
 
 
-class Doubts(BaseModel):
+class Doubts(Shown):
     """What waits for a decision, oldest first."""
 
     items: list[Doubt]
@@ -88,13 +89,13 @@ class Decision(Body):
     accept: bool
 
 
-class Settled(BaseModel):
+class Settled(Shown):
     """A decision was carried out; an erasure has a receipt."""
 
     receipt: Receipt | None
 
 
-class Receipts(BaseModel):
+class Receipts(Shown):
     """Receipts, oldest first."""
 
     items: list[Receipt]
@@ -130,7 +131,7 @@ def writer(memory: Memory, scope: Scope) -> UserMemory:
 # ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@router.post("/memories", status_code=201, responses={201: {"model": Added}})
+@router.post("/memories", status_code=201, responses=gives(Added, 201))
 async def add_memory(served: Served, scope: Writer, body: NewMemory) -> Response:
     """Remember something: as it is (`infer: false`), or by having facts taken from it in the background."""
     options = body.model_dump(exclude={"messages"}, exclude_unset=True)
@@ -141,7 +142,7 @@ async def add_memory(served: Served, scope: Writer, body: NewMemory) -> Response
     return answer(added, 201)
 
 
-@router.get("/memories", responses={200: {"model": Page[Fact]}})
+@router.get("/memories", responses=gives(Page[Fact]))
 async def list_memories(
     served: Served,
     scope: Reader,
@@ -160,7 +161,7 @@ async def list_memories(
     return answer({"items": found.results, "next": found.cursor})
 
 
-@router.delete("/memories", responses={200: {"model": Changes}})
+@router.delete("/memories", responses=gives(Changes))
 async def retire_all(served: Served, scope: Admin) -> Response:
     """Retire every fact of the user; undoing one of the changes takes all of them back."""
     changes = await served.memory.run(lambda memory: writer(memory, scope).delete_all())
@@ -168,13 +169,13 @@ async def retire_all(served: Served, scope: Admin) -> Response:
     return answer({"items": changes})
 
 
-@router.get("/memories/{memory_id}", responses={200: {"model": Fact}})
+@router.get("/memories/{memory_id}", responses=gives(Fact))
 async def get_memory(served: Served, scope: Reader, memory_id: MemoryId) -> Response:
     """One fact, in whatever state."""
     return answer(await served.memory.run(lambda memory: reader(memory, scope).get(memory_id)))
 
 
-@router.put("/memories/{memory_id}", responses={200: {"model": Fact}})
+@router.put("/memories/{memory_id}", responses=gives(Fact))
 async def update_memory(served: Served, scope: Writer, memory_id: MemoryId, body: NewWording) -> Response:
     """Change a fact under the same id; what it was is in its history."""
     options = body.model_dump(exclude={"text"}, exclude_unset=True)
@@ -185,7 +186,7 @@ async def update_memory(served: Served, scope: Writer, memory_id: MemoryId, body
     return answer(fact)
 
 
-@router.delete("/memories/{memory_id}", responses={200: {"model": Change}})
+@router.delete("/memories/{memory_id}", responses=gives(Change))
 async def retire_memory(served: Served, scope: Writer, memory_id: MemoryId) -> Response:
     """Retire a fact: out of every context and search, in history, undoable."""
     change = await served.memory.run(lambda memory: writer(memory, scope).delete(memory_id))
@@ -193,13 +194,13 @@ async def retire_memory(served: Served, scope: Writer, memory_id: MemoryId) -> R
     return answer(change)
 
 
-@router.get("/memories/{memory_id}/history", responses={200: {"model": Changes}})
+@router.get("/memories/{memory_id}/history", responses=gives(Changes))
 async def memory_history(served: Served, scope: Reader, memory_id: MemoryId) -> Response:
     """All changes of a fact, oldest first."""
     return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).history(memory_id))})
 
 
-@router.post("/memories/{memory_id}/{action}", responses={200: {"model": Fact}})
+@router.post("/memories/{memory_id}/{action}", responses=gives(Fact))
 async def pin_memory(
     served: Served, scope: Writer, memory_id: MemoryId, action: Literal["pin", "unpin"]
 ) -> Response:
@@ -214,7 +215,7 @@ async def pin_memory(
     return answer(fact)
 
 
-@router.get("/labels", responses={200: {"model": Labels}})
+@router.get("/labels", responses=gives(Labels))
 async def labels(served: Served, scope: Reader) -> Response:
     """The catalogue: the labels of the active facts."""
     return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).labels())})
@@ -224,7 +225,7 @@ async def labels(served: Served, scope: Reader) -> Response:
 # ───────────────────────────────────────────────────────────────────────────────────
 
 
-@router.get("/changes", responses={200: {"model": Changes}})
+@router.get("/changes", responses=gives(Changes))
 async def changes(
     served: Served,
     scope: Reader,
@@ -236,7 +237,7 @@ async def changes(
     return answer({"items": found})
 
 
-@router.post("/changes/{change_id}/undo", responses={200: {"model": Changes}})
+@router.post("/changes/{change_id}/undo", responses=gives(Changes))
 async def undo(served: Served, scope: Writer, change_id: Number) -> Response:
     """Take back a change, with all that was changed in the same operation; the changes that this made."""
     made = await served.memory.run(lambda memory: writer(memory, scope).undo(change_id))
@@ -244,13 +245,13 @@ async def undo(served: Served, scope: Writer, change_id: Number) -> Response:
     return answer({"items": made})
 
 
-@router.get("/review", responses={200: {"model": Doubts}})
+@router.get("/review", responses=gives(Doubts))
 async def review(served: Served, scope: Reader) -> Response:
     """What waits for a decision."""
     return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).review())})
 
 
-@router.post("/review/{doubt_id}", responses={200: {"model": Settled}})
+@router.post("/review/{doubt_id}", responses=gives(Settled))
 async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision) -> Response:
     """Decide: accepting retires or erases what is in question, refusing leaves all as it is."""
     receipt = await served.memory.run(
@@ -267,7 +268,7 @@ async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision)
 forget_router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
 
 
-@forget_router.post("/forget", responses={200: {"model": Preview | Receipt}})
+@forget_router.post("/forget", responses=gives(Preview | Receipt))
 async def forget(served: Served, scope: Admin, body: Forget) -> Response:
     """Erase, not undoable: facts with their history, the messages behind them and all that was made of those.
 
@@ -285,7 +286,7 @@ async def forget(served: Served, scope: Admin, body: Forget) -> Response:
     return answer(done)
 
 
-@router.get("/receipts", responses={200: {"model": Receipts}})
+@router.get("/receipts", responses=gives(Receipts))
 async def receipts(served: Served, scope: Reader) -> Response:
     """What erasures removed, oldest first."""
     return answer({"items": await served.memory.run(lambda memory: reader(memory, scope).receipts())})

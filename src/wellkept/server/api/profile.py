@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from wellkept.memory import Memory
 from wellkept.records import Document
 from wellkept.server.auth import Reader, Writer
 from wellkept.server.idempotency import StrictRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import PROBLEMS, Body, answer
+from wellkept.server.wire import Body, Shown, answer
 
 router = APIRouter(prefix="/v1/profile", tags=["profile"], route_class=StrictRoute, responses=PROBLEMS)
 
 
-class Documents(BaseModel):
+class Documents(Shown):
     """Profile documents."""
 
     items: list[Document]
@@ -30,7 +31,7 @@ class NewText(Body):
     text: str = Field(max_length=1_000_000)
 
 
-@router.get("", responses={200: {"model": Documents}})
+@router.get("", responses=gives(Documents))
 async def list_documents(served: Served, scope: Reader) -> Response:
     """The three documents as they are now."""
 
@@ -41,13 +42,13 @@ async def list_documents(served: Served, scope: Reader) -> Response:
     return answer({"items": await served.memory.run(read)})
 
 
-@router.get("/{name}", responses={200: {"model": Document}})
+@router.get("/{name}", responses=gives(Document))
 async def get_document(served: Served, scope: Reader, name: str) -> Response:
     """One document; its `hash` is the precondition for writing it."""
     return answer(await served.memory.user(scope.user, namespace=scope.namespace).profile.get(name))
 
 
-@router.put("/{name}", responses={200: {"model": Document}})
+@router.put("/{name}", responses=gives(Document))
 async def put_document(
     served: Served,
     scope: Writer,
@@ -63,7 +64,7 @@ async def put_document(
     return answer(document)
 
 
-@router.get("/{name}/versions", responses={200: {"model": Documents}})
+@router.get("/{name}/versions", responses=gives(Documents))
 async def list_versions(served: Served, scope: Reader, name: str) -> Response:
     """All versions, newest first."""
     profile = served.memory.user(scope.user, namespace=scope.namespace).profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from wellkept.memory import Memory
@@ -13,8 +13,9 @@ from wellkept.recall import Result
 from wellkept.records import Scope
 from wellkept.server.auth import Reader
 from wellkept.server.idempotency import StrictRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import PROBLEMS, Body, Moment, answer
+from wellkept.server.wire import Body, Moment, Shown, answer
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=StrictRoute, responses=PROBLEMS)
 
@@ -22,7 +23,7 @@ Kind = Literal["event", "fact", "summary"]
 MAX_RESULTS = 200
 
 
-class Found(BaseModel):
+class Found(Shown):
     """Results, best first."""
 
     items: list[Result]
@@ -43,13 +44,13 @@ class Search(Body):
     explain: bool = False
 
 
-@router.post("/search", responses={200: {"model": Found}})
+@router.post("/search", responses=gives(Found))
 async def search(served: Served, scope: Reader, body: Search) -> Response:
     """What this user's memory holds for a question, best first; with `explain` the dropped ones too."""
     return await _search(served, scope, body)
 
 
-@router.get("/search", responses={200: {"model": Found}})
+@router.get("/search", responses=gives(Found))
 async def search_as_one_types(
     served: Served,
     scope: Reader,

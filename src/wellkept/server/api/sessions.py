@@ -16,10 +16,10 @@ from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer
 from wellkept.server.idempotency import IdempotentRoute, StrictRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
 from wellkept.server.wire import (
     MAX_INTEGER,
-    PROBLEMS,
     Body,
     Cursor,
     Limit,
@@ -67,7 +67,7 @@ class Title(Body):
     title: str = Field(max_length=1024)
 
 
-@router.post("/sessions", status_code=201, responses={201: {"model": SessionInfo}})
+@router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201))
 async def create_session(served: Served, scope: Writer, body: NewSession) -> Response:
     """Begin a session; with an `id` that this user has already, open that one."""
     if body.id and "/" in body.id:
@@ -89,7 +89,7 @@ async def create_session(served: Served, scope: Writer, body: NewSession) -> Res
     return answer(info, 201)
 
 
-@router.get("/sessions", responses={200: {"model": Page[SessionInfo]}})
+@router.get("/sessions", responses=gives(Page[SessionInfo]))
 async def list_sessions(served: Served, scope: Reader, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """A user's sessions, last active first."""
     user = served.memory.user(scope.user, namespace=scope.namespace)
@@ -97,13 +97,13 @@ async def list_sessions(served: Served, scope: Reader, limit: Limit = 50, cursor
     return page(found, limit, found[-1].id if found else None)
 
 
-@router.get("/sessions/{session_id}", responses={200: {"model": SessionInfo}})
+@router.get("/sessions/{session_id}", responses=gives(SessionInfo))
 async def get_session(served: Served, scope: Reader, session_id: SessionId) -> Response:
     """Title, counts and last activity."""
     return answer(await served.memory.run(lambda memory: reader(memory, scope, session_id).info()))
 
 
-@router.patch("/sessions/{session_id}", responses={200: {"model": SessionInfo}})
+@router.patch("/sessions/{session_id}", responses=gives(SessionInfo))
 async def rename_session(served: Served, scope: Writer, session_id: SessionId, body: Title) -> Response:
     """Give it another title."""
 
@@ -117,7 +117,7 @@ async def rename_session(served: Served, scope: Writer, session_id: SessionId, b
     return answer(info)
 
 
-@router.delete("/sessions/{session_id}", responses={200: {"model": dict[str, int]}})
+@router.delete("/sessions/{session_id}", responses=gives(dict[str, int]))
 async def delete_session(served: Served, scope: Admin, session_id: SessionId) -> Response:
     """Remove a session for good, with all that was derived from it alone; the rows removed, by table."""
     removed = await served.memory.run(lambda memory: writer(memory, scope, session_id).delete())
@@ -129,7 +129,7 @@ async def delete_session(served: Served, scope: Admin, session_id: SessionId) ->
 # ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@router.get("/sessions/{session_id}/messages", responses={200: {"model": Page[Event]}})
+@router.get("/sessions/{session_id}/messages", responses=gives(Page[Event]))
 async def list_messages(
     served: Served,
     scope: Reader,
@@ -155,7 +155,7 @@ async def list_messages(
     return page(events, limit, earlier)
 
 
-@router.get("/sessions/{session_id}/messages/{event_id}", responses={200: {"model": Event}})
+@router.get("/sessions/{session_id}/messages/{event_id}", responses=gives(Event))
 async def get_message(served: Served, scope: Reader, session_id: SessionId, event_id: str) -> Response:
     """One message by its id."""
     return answer(
@@ -163,7 +163,7 @@ async def get_message(served: Served, scope: Reader, session_id: SessionId, even
     )
 
 
-@router.delete("/sessions/{session_id}/turn", responses={200: {"model": Page[Event]}})
+@router.delete("/sessions/{session_id}/turn", responses=gives(Page[Event]))
 async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Response:
     """Take the last turn away for good: the newest user message and all after it; what was taken."""
     taken = await served.memory.run(lambda memory: writer(memory, scope, session_id).pop_turn())
@@ -175,9 +175,7 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 
-@append_router.post(
-    "/sessions/{session_id}/messages", status_code=201, responses={201: {"model": Page[Event]}}
-)
+@append_router.post("/sessions/{session_id}/messages", status_code=201, responses=gives(Page[Event], 201))
 async def append_messages(
     served: Served,
     scope: Writer,

@@ -11,8 +11,9 @@ from wellkept.server import live
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, visitor_of
 from wellkept.server.idempotency import StrictRoute
+from wellkept.server.openapi import PROBLEMS
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, PROBLEMS, SessionId
+from wellkept.server.wire import MAX_INTEGER, SessionId
 
 router = APIRouter(prefix="/v1", tags=["live"], route_class=StrictRoute, responses=PROBLEMS)
 

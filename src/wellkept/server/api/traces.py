@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from wellkept.errors import InvalidInput
@@ -15,8 +15,9 @@ from wellkept.records import LedgerLine, Policy, Scope, Summary
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, Writer
 from wellkept.server.idempotency import StrictRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import PROBLEMS, Body, Cursor, Limit, Page, SessionId, answer, page
+from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, Shown, answer, page
 from wellkept.store.protocol import Trace
 from wellkept.trace import Replay, TraceList, policy_of
 
@@ -30,14 +31,14 @@ class ReplayWanted(Body):
     policy: dict[str, Any] | None = Field(default=None, max_length=64)
 
 
-class Summaries(BaseModel):
+class Summaries(Shown):
     """Versions of summaries, oldest first, and the key data that they had no room for."""
 
     items: list[Summary]
     ledger: list[LedgerLine]
 
 
-class Rebuilt(BaseModel):
+class Rebuilt(Shown):
     """How many versions of a summary were dropped."""
 
     dropped: int
@@ -49,7 +50,7 @@ def _traces(memory: Memory, scope: Scope, session_id: str | None) -> TraceList:
     return memory.read_only().user(scope.user, namespace=scope.namespace).traces
 
 
-@router.get("/traces", responses={200: {"model": Page[Trace]}})
+@router.get("/traces", responses=gives(Page[Trace]))
 async def list_traces(
     served: Served, scope: Reader, session_id: str | None = None, limit: Limit = 20, cursor: Cursor = None
 ) -> Response:
@@ -63,7 +64,7 @@ async def list_traces(
     return page(found, limit, found[-1].id if found else None)
 
 
-@router.get("/traces/{trace_id}", responses={200: {"model": Trace}})
+@router.get("/traces/{trace_id}", responses=gives(Trace))
 async def get_trace(served: Served, scope: Reader, trace_id: str) -> Response:
     """One trace: every candidate, its score, kept or dropped and why, and the exact text."""
     return answer(await served.memory.run(lambda memory: _trace(memory, scope, trace_id)))
@@ -100,7 +101,7 @@ def _policy(before: Trace, changed: dict[str, Any]) -> Policy:
         raise InvalidInput(f"A value of the policy is of the wrong kind: {error}.") from error
 
 
-@router.get("/sessions/{session_id}/summaries", responses={200: {"model": Summaries}})
+@router.get("/sessions/{session_id}/summaries", responses=gives(Summaries))
 async def summaries(served: Served, scope: Reader, session_id: SessionId) -> Response:
     """Every version of a session's summaries, and its ledger of key data."""
 
@@ -111,7 +112,7 @@ async def summaries(served: Served, scope: Reader, session_id: SessionId) -> Res
     return answer(await served.memory.run(read))
 
 
-@router.delete("/sessions/{session_id}/summaries", responses={200: {"model": Rebuilt}})
+@router.delete("/sessions/{session_id}/summaries", responses=gives(Rebuilt))
 async def rebuild_summaries(served: Served, scope: Writer, session_id: SessionId) -> Response:
     """Drop the summaries and have them made anew from the messages."""
     dropped = await served.memory.run(

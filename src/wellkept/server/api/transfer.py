@@ -7,7 +7,6 @@ import tempfile
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
@@ -20,8 +19,9 @@ from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import Admin, Reader
 from wellkept.server.idempotency import StrictRoute
+from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
-from wellkept.server.wire import PROBLEMS, answer
+from wellkept.server.wire import Shown, answer
 
 router = APIRouter(prefix="/v1", tags=["transfer"], route_class=StrictRoute, responses=PROBLEMS)
 
@@ -35,7 +35,7 @@ _UPLOAD: dict[str, Any] = {
 }
 
 
-class Imported(BaseModel):
+class Imported(Shown):
     """What an import did; what was left out, with its line."""
 
     sessions: int
@@ -74,7 +74,7 @@ def _exported(memory: Memory, scope: Scope, session_id: str | None) -> str:
     return path
 
 
-@router.post("/import", responses={200: {"model": Imported}}, openapi_extra=_UPLOAD)
+@router.post("/import", responses=gives(Imported), openapi_extra=_UPLOAD)
 async def take_in(
     request: Request,
     served: Served,

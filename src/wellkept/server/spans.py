@@ -1,0 +1,87 @@
+"""Spans for OpenTelemetry: one a request, and inside it what memory and the upstream took. The extra ``otel`` has them;
+without it, or when nobody collects them, they cost nothing. No span holds anything that a user said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from wellkept.errors import MissingExtra
+from wellkept.server.metrics import route_of
+
+try:
+    from opentelemetry import propagate, trace
+except ImportError:
+    trace = None  # type: ignore[assignment]
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+NAME = "wellkept"
+
+
+@contextmanager
+def span(name: str, **attributes: Any) -> Iterator[None]:
+    """A span around a block, inside the one of the request."""
+    if trace is None:
+        yield
+        return
+    with trace.get_tracer(NAME).start_as_current_span(name, attributes=attributes):
+        yield
+
+
+def inject(headers: MutableMapping[str, str]) -> None:
+    """Let the other side of a request hang its spans under the current one."""
+    if trace is not None:
+        propagate.inject(headers)
+
+
+class Traced:
+    """An ASGI middleware: a span for each request, under that of the caller where it names one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if trace is None or scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        caller = propagate.extract(dict(Headers(scope=scope)))
+        attributes = {"http.request.method": scope["method"]}
+        with trace.get_tracer(NAME).start_as_current_span(
+            scope["method"], context=caller, kind=trace.SpanKind.SERVER, attributes=attributes
+        ) as current:
+
+            async def seen(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    current.set_attribute("http.response.status_code", message["status"])
+                await send(message)
+
+            try:
+                await self._app(scope, receive, seen)
+            finally:
+                current.set_attribute("http.route", route_of(scope))
+                current.update_name(f"{scope['method']} {route_of(scope)}")
+
+
+def export() -> None:
+    """Send spans to the collector that ``OTEL_EXPORTER_OTLP_ENDPOINT`` names, if it names one.
+
+    Raises MissingExtra when it does and the extra ``otel`` is not installed.
+    """
+    if ENDPOINT not in os.environ:
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise MissingExtra("otel", f"{ENDPOINT} is set, and sending spans") from error
+    provider = TracerProvider(resource=Resource.create({"service.name": NAME}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
