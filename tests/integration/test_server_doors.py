@@ -138,7 +138,10 @@ def _many(count: int) -> Iterator[Any]:
 def test_a_cookie_is_no_way_in(keyed: Running) -> None:
     cookie = {"cookie": f"wellkept_key={key(keyed)}", "sec-fetch-site": "same-origin"}
     assert ask(keyed, None, "GET", "/v1/me", headers=cookie).status_code == 401
-    assert ask(keyed, None, "POST", "/v1/sessions/of-alice/messages", json=SAID, headers=cookie).status_code == 401
+    assert (
+        ask(keyed, None, "POST", "/v1/sessions/of-alice/messages", json=SAID, headers=cookie).status_code
+        == 401
+    )
 
 
 # ── this machine only
