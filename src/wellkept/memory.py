@@ -116,6 +116,16 @@ class Memory:
             self._core.store.write(lambda tables: tables.jobs.hasten(EXTRACT, at=now))
         return self._runner.run_due(limit)
 
+    def unembedded(self) -> int:
+        """How many documents of the store wait for a vector; until then they are found by text."""
+        return self._core.store.read(lambda tables: tables.vectors.waiting())
+
+    def vectors(self) -> dict[str, int]:
+        """How many vectors the store has, by embedder and their length. Search uses those of the configured one."""
+        return self._core.store.read(
+            lambda tables: {f"{name} ({size})": count for name, size, count in tables.vectors.counts()}
+        )
+
     @property
     def jobs(self) -> JobList:
         """What background work there is, with retry and cancel."""
