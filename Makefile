@@ -1,5 +1,6 @@
 # Each target works in a fresh clone: the first one makes a virtual environment and installs the project with its tools.
-#   make run     the main job on real input: play a long conversation and show what a model would be given
+#   make run     the main job on real input: play a long conversation, show what a model would be given, then start
+#                the service with its panel on it (until Ctrl-C; with CI set, it ends after the play)
 #   make test    all tests
 #   make check   format, lint, types
 #   make bench   the benchmarks of docs/benchmarks.md
@@ -8,7 +9,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # What the tests and the type checker want to see beside what is required.
-EXTRAS ?= anthropic,openai,tokens,vectors
+EXTRAS ?= anthropic,openai,server,mcp,tokens,vectors
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(notdir $(PYTHON))
 
@@ -16,6 +17,8 @@ READY := $(VENV)/.ready-$(notdir $(PYTHON))
 
 run: $(READY)
 	@$(BIN)/wellkept demo
+	@mkdir -p build
+	@[ -n "$$CI" ] || exec $(BIN)/wellkept serve --store build/sample.db --sample --fake-upstream
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2

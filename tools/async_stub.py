@@ -106,7 +106,9 @@ def _imports(body: str) -> str:
         if home is not None:
             found.setdefault(home, []).append(name)
     standard = {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "Sequence", "AsyncIterator"}
-    lines = [(module, [name for name in names if name not in standard]) for module, names in sorted(found.items())]
+    lines = [
+        (module, [name for name in names if name not in standard]) for module, names in sorted(found.items())
+    ]
     return "\n".join(f"from {module} import {', '.join(names)}" for module, names in lines if names)
 
 
@@ -115,7 +117,9 @@ def _defines(module: ModuleType, name: str) -> bool:
     if name not in vars(module):
         return False
     value = vars(module)[name]
-    return getattr(value, "__module__", "") == module.__name__ or f"\n{name}: TypeAlias" in inspect.getsource(module)
+    return getattr(value, "__module__", "") == module.__name__ or f"\n{name}: TypeAlias" in inspect.getsource(
+        module
+    )
 
 
 if __name__ == "__main__":

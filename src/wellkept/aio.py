@@ -136,11 +136,7 @@ FACES: dict[type, type[Proxy]] = {
 }
 
 # Made without touching the store, so that making them needs no thread and no await.
-HANDLES = {
-    kind.__name__
-    for kind in FACES
-    if kind not in (Session, SessionReader)
-}
+HANDLES = {kind.__name__ for kind in FACES if kind not in (Session, SessionReader)}
 
 
 def wrap(value: Any, pool: ThreadPoolExecutor) -> Any:

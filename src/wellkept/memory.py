@@ -39,7 +39,7 @@ class Memory:
     """A memory on one store.
 
     Args:
-        store: path of a SQLite file (made when missing), or ":memory:".
+        store: path of a SQLite file (made when missing), ":memory:", or "flash:DIR" for the files of a device.
         model: writes summaries and facts; all works without one.
         embedder: maps texts to vectors for recall by meaning; recall works by text without one.
         tokenizer: counts tokens, any callable from text to a number; a careful estimate if not given.

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import TypeVar
 
 from wellkept.core import Core
@@ -206,7 +207,9 @@ class ScopeIndex:
         if any(docs is None for docs in found):
             return False
         known = [self._keyed(place, docs) for place, docs in enumerate(found) if docs]
-        self._known = known[0] if len(known) == 1 else {key: doc for docs in known for key, doc in docs.items()}
+        self._known = (
+            known[0] if len(known) == 1 else {key: doc for docs in known for key, doc in docs.items()}
+        )
         return True
 
     def _keyed(self, place: int, found: dict[int, T]) -> dict[int, T]:
@@ -224,7 +227,7 @@ class ScopeIndex:
                 merged[term] |= self._keyed(place, found)
         if self._knows_all:
             return merged
-        allowed = self.docs(set().union(*merged.values()))
+        allowed = self.docs(chain.from_iterable(merged.values()))
         return {term: {key: found[key] for key in found if key in allowed} for term, found in merged.items()}
 
     def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
@@ -235,7 +238,7 @@ class ScopeIndex:
                 total[token] += count
         return total
 
-    def docs(self, keys: Collection[int]) -> dict[int, Doc]:
+    def docs(self, keys: Iterable[int]) -> dict[int, Doc]:
         """See ``policy.corpus.Index``."""
         unknown = [] if self._knows_all else set(keys) - self._asked
         self._asked.update(unknown)
@@ -261,7 +264,9 @@ class ScopeIndex:
 
     def key(self, kind: str, key: int) -> int:
         """The key here of a document of a corpus."""
-        return next(_key(place, corpus, key) for place, corpus in enumerate(self._corpora) if corpus.kind == kind)
+        return next(
+            _key(place, corpus, key) for place, corpus in enumerate(self._corpora) if corpus.kind == kind
+        )
 
     def _parted(self, keys: Iterable[int]) -> list[tuple[int, Corpus, list[int]]]:
         """``keys`` by their corpus, as the store knows them; those between two documents are left out."""

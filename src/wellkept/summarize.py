@@ -24,6 +24,7 @@ from wellkept.policy.compress import (
     request,
     review,
     source_line,
+    spoken,
     topics_of,
 )
 from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
@@ -56,9 +57,12 @@ def rebuild(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> int:
 
 def put_if_due(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> bool:
     """Put a job into the outbox when a summary is due; call it in the transaction that appends a user's message."""
-    if not is_due(tables.summaries.uncovered(ref, policy.recent_window_size), policy):
+    once = str(ref.key)
+    if tables.jobs.waits(ref, SUMMARIZE, once) or not is_due(
+        tables.summaries.uncovered(ref, policy.recent_window_size), policy
+    ):
         return False
-    return tables.jobs.put(ref.scope, SUMMARIZE, ref=ref, at=now, once=str(ref.key)) is not None
+    return tables.jobs.put(ref.scope, SUMMARIZE, ref=ref, at=now, once=once) is not None
 
 
 @dataclass(frozen=True)
@@ -180,7 +184,7 @@ def _model_notes(
     source = "\n".join(map(source_line, entries))
     named = _LANGUAGES.get(language(source), "as they are")
     free = topic == DEFAULT_TOPIC
-    summary = _asked(run, source, *request(entries, keys, named, topics if free else None))
+    summary = _asked(run, source, keys, *request(entries, keys, named, topics if free else None))
     lost = missing(keys, summary)
     found = topics_of(summary)
     if not free:
@@ -188,7 +192,7 @@ def _model_notes(
     first = next(iter(found))
     if lost:
         outcome["repaired"] = len(lost)
-        found[first] += "\n" + _repaired(run, holding(entries, lost), named, outcome)
+        found[first] += "\n" + _repaired(run, holding(entries, lost), keys, named, outcome)
         lost = missing(lost, "\n".join(found.values()))
     name = run.model.name
     made = {part: _Notes(entries, [], dated(text.strip(), entries), name) for part, text in found.items()}
@@ -196,22 +200,24 @@ def _model_notes(
     return made
 
 
-def _asked(run: Run, source: str, system: str, message: str) -> str:
+def _asked(run: Run, source: str, keys: Sequence[KeyDatum], system: str, message: str) -> str:
     """The model's notes on ``source``. Raises ModelError, with the reply, when they are refused."""
     most = max(256, run.core.tokenizer(source) * 2)
     reply = text_of(run.complete(system, [{"role": "user", "content": message}], max_tokens=most).content)
-    notes = clean(reply)
+    notes = spoken(clean(reply), keys)
     refused = review(notes, source, run.core.tokenizer)
     if refused:
         raise ModelError(f"Refused: {refused}.", raw_reply=reply)
     return notes
 
 
-def _repaired(run: Run, entries: Sequence[Entry], named: str, outcome: dict[str, object]) -> str:
+def _repaired(
+    run: Run, entries: Sequence[Entry], keys: Sequence[KeyDatum], named: str, outcome: dict[str, object]
+) -> str:
     """Points on what was lost; none when the model fails at them, because the first notes are good without."""
     system, message = repair_request(entries, named)
     try:
-        return _asked(run, message, system, message)
+        return _asked(run, message, keys, system, message)
     except (ModelError, OverCeiling) as error:
         outcome["repair_refused"] = str(error)
         return ""

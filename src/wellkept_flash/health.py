@@ -8,6 +8,7 @@ from wellkept_flash.errors import InvalidInput
 from wellkept_flash.files import Disk
 from wellkept_flash.folder import Folder
 from wellkept_flash.journal import DAMAGED, HEALED
+from wellkept_flash.profile import Profile
 
 READS = "reads it"
 
@@ -81,6 +82,7 @@ def repair(root, disk=None):
     memory = folder.memory()
     memory.begin()
     memory.compact()
+    Profile(folder.disk, folder.memory_folder).begin()
     return {"sessions": done, "memory": repaired, "after": check(root, disk)}
 
 

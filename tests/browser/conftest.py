@@ -43,8 +43,9 @@ def address(name: str, **values: Any) -> str:
     return f"/{name}?{urlencode({'namespace': NAMESPACE, 'user': USER, **values})}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    # Not for the whole session: as long as it lives, playwright's event loop runs in this thread, and no other may.
     if CHROMIUM is None:
         pytest.skip("needs Chromium: tools/install_browser.sh")
     sync = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
@@ -70,7 +71,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return path, build(path)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_service(chromium: Any, drawn: tuple[Path, dict[str, str]]) -> Iterator[str]:
     """A service on the scene that no test changes."""
     with serving(drawn[0], "--no-worker") as url:

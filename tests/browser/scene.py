@@ -72,7 +72,9 @@ PEANUTS = {
 def build(path: Path) -> dict[str, str]:
     """Write the store; the ids of its sessions."""
     clock = FakeClock(START)
-    policy = Policy(debug_trace=4, summarize_every=6, recent_window_size=2, context_budget=1200)
+    policy = Policy(
+        debug_trace=4, summarize_every=6, recent_window_size=2, context_budget=1200, summary_share=0.12
+    )
     with Memory(str(path), model=Teller(), clock=clock, policy=policy, worker=False) as memory:
         chat = memory.session(namespace=NAMESPACE, user=USER, title="周末、会议和 the launch")
         for question, answer in _turns():

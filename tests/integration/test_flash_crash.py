@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -274,3 +275,38 @@ def test_a_full_disk_loses_nothing_and_says_so(
     assert trimmed(state(again)) == trimmed(seen)
     goes_on(again)
     again.close()
+
+
+def test_whatever_bytes_are_damaged_the_rest_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tmp_path / "whole"
+    run(whole, monkeypatch, HostDisk())
+    files = sorted(
+        path.relative_to(whole) for path in whole.rglob("*") if path.is_file() and path.stat().st_size
+    )
+    random = Random(7)
+    for _ in range(60):
+        root = tmp_path / "device"
+        shutil.copytree(whole, root)
+        damaged = root / random.choice(files)
+        data = bytearray(damaged.read_bytes())
+        for _ in range(random.randint(1, 4)):
+            data[random.randrange(len(data))] = random.randrange(256)
+        damaged.write_bytes(data)
+        lines = {
+            line
+            for path in root.rglob("*.log")
+            for line in path.read_bytes().splitlines()
+            if line in (whole / path.relative_to(root)).read_bytes().splitlines()
+            and path.parent.name == "sessions"
+        }
+        memory = opened(root, monkeypatch, HostDisk())
+        held = [event for scope in memory.scopes() for info in memory.user(scope.user, namespace=scope.namespace).sessions()
+                for event in events(memory, scope, info.id)]  # fmt: skip
+        assert len(held) >= len(lines), damaged
+        assert memory.doctor().healthy
+        facts = memory.user(SCOPE["user"], namespace=SCOPE["namespace"]).get_all()
+        assert damaged.name == "wellkept.journal" or [fact.text for fact in facts] == ["用户住在苏州"], (
+            damaged
+        )
+        memory.close()
+        shutil.rmtree(root)

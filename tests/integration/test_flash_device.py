@@ -127,6 +127,22 @@ def test_repair_keeps_what_is_whole_and_sets_the_rest_aside(device: Path, run: R
     assert b"\xff\xfe\xfd" in Path(f"{data}.damaged").read_bytes()
 
 
+def test_check_leaves_a_replacement_that_was_cut_off_to_repair(device: Path, run: Run) -> None:
+    soul = device / "memory" / "soul.md"
+    disk = files.Disk(sync=False)
+    draft = disk.create(str(soul))
+    draft.write(b"# Soul\n\nKind and brief.\n")
+    disk.put = lambda *_: None
+    draft.replace()
+    before = files_of(device)
+    result = run("check", str(device))
+    assert result.exit_code == 1 and "memory/soul.md: a power cut interrupted" in result.stdout
+    assert files_of(device) == before
+    assert run("repair", str(device)).exit_code == 0
+    assert run("check", str(device)).exit_code == 0
+    assert soul.read_text() == "# Soul\n\nKind and brief.\n"
+
+
 def test_show_prints_tool_calls_too(device: Path, run: Run) -> None:
     shown = run("show", str(device)).stdout
     assert 'look({"what":"恐龙"})' in shown and "failed 三角龙" in shown and "Kind." in shown

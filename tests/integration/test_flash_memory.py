@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,13 +21,13 @@ from tests.provider_rules import check_anthropic, check_openai
 from wellkept import Memory, Policy, samples
 from wellkept.cli.clock import StoryClock
 from wellkept.cli.importer import Importer
-from wellkept.errors import InvalidInput, SchemaTooNew, StoreBusy, StoreReadOnly, Unsupported
+from wellkept.errors import Conflict, InvalidInput, SchemaTooNew, StoreBusy, StoreReadOnly, Unsupported
 from wellkept.formats import read
 from wellkept.testing import FakeEmbedder
 from wellkept_flash import compact, files, health
 from wellkept_flash.longterm import LongTerm
 from wellkept_flash.manager import Device
-from wellkept_flash.session import Session
+from wellkept_flash.session import Session, file_name
 
 NS, USER = "家", "小明"
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q": "恐龙"}'}}
@@ -389,13 +390,53 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_two_sessions_never_share_a_file(tmp_path: Path) -> None:
+def test_threads_share_a_directory(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        for number in range(3):
-            memory.session(namespace=NS, user=USER, session_id=f"聊天{number}", create=True).add_message(
-                "user", str(number)
-            )
-    assert len(session_files(tmp_path)) == 3
+        chats = [memory.session(namespace=NS, user=USER, session_id=f"c{n}", create=True) for n in range(3)]
+
+        def talk(number: int) -> None:
+            for turn in range(15):
+                chats[number % 3].add_message("user", f"{number}: {turn}")
+                chats[number % 3].get_context()
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(talk, range(6)))
+        before = [chat.get_events(after=0) for chat in chats]
+        assert [len(events) for events in before] == [30, 30, 30]
+    with opened(tmp_path) as memory:
+        for events in before:
+            chat = memory.session(namespace=NS, user=USER, session_id=events[0].session_id)
+            assert chat.get_events(after=0) == events
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_write(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        chat = memory.session(namespace=NS, user=USER)
+        chat.add_message("user", "the parent's")
+        child = os.fork()
+        if child == 0:
+            try:
+                chat.add_message("user", "the child's")
+            except StoreBusy:
+                os._exit(7)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert len(chat.get_recent()) == 1
+
+
+def test_two_sessions_never_share_a_file(tmp_path: Path) -> None:
+    """The firmware's names have a hash of 32 bits, and these two ids have the same one."""
+    first, second = "chat:telegram:group-1:x-457028", "chat:telegram:group-1:x-1079704"
+    assert file_name(first) == file_name(second)
+    with opened(tmp_path) as memory:
+        memory.session(namespace=NS, user=USER, session_id=first, create=True).add_message("user", "mine")
+        with pytest.raises(Conflict, match="another id"):
+            memory.session(namespace=NS, user=USER, session_id=second, create=True)
+        memory.session(namespace=NS, user="客人", session_id=second, create=True).add_message(
+            "user", "a guest's"
+        )
+        assert len(memory.user(USER, namespace=NS).sessions()) == 1
 
 
 def test_a_newer_journal_is_left_as_it_is(tmp_path: Path) -> None:

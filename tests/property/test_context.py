@@ -87,7 +87,8 @@ conversations = st.lists(
 policies = st.builds(
     Policy,
     budget_margin=st.sampled_from([0.0, 0.1, 0.5]),
-    profile_share=st.sampled_from([0.0, 0.15, 0.25]),
+    profile_share=st.sampled_from([0.0, 0.1, 0.2]),
+    summary_share=st.sampled_from([0.1, 0.25]),
     recall_share=st.sampled_from([0.0, 0.15, 0.2]),
     recent_window_size=st.integers(1, 4),
     context_budget=st.sampled_from([60, 300, 3000]),
@@ -230,7 +231,9 @@ def test_two_users_never_mix(data: st.DataObject) -> None:
 
 
 def test_an_assistant_without_a_user_and_a_large_profile_end_at_once() -> None:
-    with Memory(":memory:", tokenizer=utf8, policy=Policy(profile_share=0.3), worker=False) as memory:
+    with Memory(
+        ":memory:", tokenizer=utf8, policy=Policy(profile_share=0.3, summary_share=0.2), worker=False
+    ) as memory:
         session = start(memory, [Draft(role="assistant", content="hello")], profile="ok")
         assert session.get_context(budget=20).tokens <= 20
 

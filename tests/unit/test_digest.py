@@ -206,3 +206,13 @@ def _entry(patterns: list[str], n: int) -> Entry:
 
 def _unique(items: Iterable[KeyDatum]) -> set[tuple[str, str]]:
     return {(item.kind, item.value) for item in items}
+
+
+@pytest.mark.parametrize("limit", [-50, 0, 1])
+def test_without_any_room_all_is_handed_back(limit: int) -> None:
+    result = made(limit)
+    assert result.text == ""
+    assert {(item.kind, item.value) for item in result.dropped} >= {
+        ("amount", "120 CNY"),
+        ("amount", "35.5 USD"),
+    }

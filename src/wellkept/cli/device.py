@@ -56,8 +56,7 @@ def check_command(path: str, json: bool) -> None:
 
     Nothing is written. Ends with exit code 1 when something is damaged, or would be lost or refused by the firmware.
     """
-    with typed_errors():
-        report = health.check(path)
+    report = device_files.check(path)
     if json:
         print_json(report)
     else:
@@ -78,6 +77,10 @@ def _print_health(report: Mapping[str, Any]) -> None:
     for name, one in [*((one["name"], one) for one in report["sessions"]), ("memories", memory)]:
         for finding in one["findings"]:
             click.echo(clean(f"{name}: {finding}"))
+    for name in report.get("cut_off", ()):
+        click.echo(
+            clean(f"{name}: a power cut interrupted its replacement; as it is, the firmware may lose it")
+        )
     for note in memory["notes"]:
         click.echo(clean(f"note: {note}"))
     path = report["root"]

@@ -38,7 +38,8 @@ class Target:
         """The store's location, which must be a file for this command."""
         location = self.location()
         if not _is_path(location):
-            raise click.ClickException(f"{location} is no file, and this command works on files only.")
+            hint = " `wellkept device check` looks over a device." if location.startswith("flash:") else ""
+            raise click.ClickException(f"{location} is no file, and this command works on files only.{hint}")
         return location
 
     def open(self, *, create: bool = False, clock: Clock | None = None) -> Memory:

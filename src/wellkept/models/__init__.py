@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from wellkept.errors import InvalidInput
-from wellkept.models.anthropic import Anthropic
-from wellkept.models.embedders import (
-    LocalEmbedder,
-    OllamaEmbedder,
-    OpenAIEmbedder,
-    SentenceTransformersEmbedder,
-    calibrate,
-)
-from wellkept.models.openai import OpenAI
 from wellkept.models.protocol import Clock, Embedder, Model, Reply, Tokenizer, Usage
+
+if TYPE_CHECKING:
+    from wellkept.models.anthropic import Anthropic
+    from wellkept.models.embedders import (
+        LocalEmbedder,
+        OllamaEmbedder,
+        OpenAIEmbedder,
+        SentenceTransformersEmbedder,
+        calibrate,
+    )
+    from wellkept.models.openai import OpenAI
 
 __all__ = [
     "Anthropic",
@@ -58,6 +61,9 @@ def load(spec: str, **options: Any) -> Model:
     if not model or provider not in ("anthropic", "openai", *_COMPATIBLE):
         known = ", ".join(("anthropic", "openai", *_COMPATIBLE))
         raise InvalidInput(f"a model is named 'provider:model' with a provider of {known}; not {spec!r}")
+    from wellkept.models.anthropic import Anthropic
+    from wellkept.models.openai import OpenAI
+
     if provider == "anthropic":
         return Anthropic(model, **options)
     if provider == "openai":
@@ -72,3 +78,12 @@ def _preset(provider: str, options: dict[str, Any]) -> dict[str, Any]:
     if key := os.environ.get(variable):
         return {"base_url": base_url, "api_key": key}
     raise InvalidInput(f"{provider} needs a key: set {variable} or pass api_key=")
+
+
+def __getattr__(name: str) -> Any:
+    """The adapters, when they are asked for: a program without a model need not import them."""
+    if name in ("Anthropic", "OpenAI"):
+        return getattr(import_module(f"wellkept.models.{name.lower()}"), name)
+    if name in __all__:
+        return getattr(import_module("wellkept.models.embedders"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from wellkept.policy import lazy
@@ -95,6 +95,17 @@ def clean(reply: str) -> str:
     ]
     begin = next((place for place, line in enumerate(lines) if _POINT.match(line) or _HEAD.match(line)), 0)
     return defuse("\n".join(lines[begin:])).strip()
+
+
+def spoken(notes: str, keys: Iterable[KeyDatum]) -> str:
+    """``notes`` without lines that are nothing but a key datum: a bare number copied from the list says nothing."""
+    bare = {key.text.casefold() for key in keys}
+    lines = (
+        line
+        for line in notes.splitlines()
+        if _POINT.sub("", line, count=1).strip(" .。").casefold() not in bare
+    )
+    return "\n".join(lines)
 
 
 def dated(notes: str, entries: Sequence[Entry]) -> str:

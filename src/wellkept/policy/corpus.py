@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -60,7 +60,7 @@ class Index(Protocol):
     def frequencies(self, tokens: Collection[str]) -> Mapping[str, int]:
         """In how many documents each token occurs."""
 
-    def docs(self, keys: Collection[int]) -> Mapping[int, Doc]:
+    def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
         """A mapping with those of ``keys`` that exist, and perhaps with others: it may be of all that are known."""
 
     def texts(self, keys: Collection[int]) -> Mapping[int, str]:

@@ -107,7 +107,10 @@ def half_of_day(clock: str, part: str) -> str:
 _TO = lazy.compile(r"\s*(?:到|至|~|～|-|–|—|to|until|till|through|and)\s*", re.IGNORECASE)
 _BETWEEN = lazy.compile(r"\bbetween\s*$", re.IGNORECASE)
 # What makes a range open: in front of the date (English, 自从), or behind it (Chinese).
-_SINCE = lazy.compile(r"\bsince\s*$|自从?$|从$", re.IGNORECASE), lazy.compile(r"\s*(?:以来|以來|开始|開始|起)")
+_SINCE = (
+    lazy.compile(r"\bsince\s*$|自从?$|从$", re.IGNORECASE),
+    lazy.compile(r"\s*(?:以来|以來|开始|開始|起)"),
+)
 _BEFORE = lazy.compile(r"\bbefore\s*$", re.IGNORECASE), lazy.compile(r"\s*(?:之前|以前)")
 _AFTER = lazy.compile(r"\bafter\s*$", re.IGNORECASE), lazy.compile(r"\s*(?:之后|以后|之後|以後)")
 

@@ -324,7 +324,7 @@ def _concessions(
             yield place, "values"
         (people if fresh and pieces[place].speaker not in _MACHINES else machines).append(place)
         room -= sizes[place]
-        while room < 0:
+        while room < 0 and (machines or people):
             oldest = (machines or people).popleft()
             room += sizes[oldest]
             yield oldest, "gone"

@@ -112,9 +112,7 @@ def _words(claim: Claim, said: Said, stated: Sequence[str]) -> str | None:
         return "it says nothing"
     reasons = [_reason(claim, wanted, sentence) for sentence in stated]
     joined = " , ".join(stated)
-    return (
-        None if None in reasons else (_reason(claim, wanted, joined) if len(stated) > 1 else reasons[0])
-    )
+    return None if None in reasons else (_reason(claim, wanted, joined) if len(stated) > 1 else reasons[0])
 
 
 def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
@@ -122,7 +120,9 @@ def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
     missing = [stem for stem in wanted if not _is_said(stem, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
-    reasons = [_turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence)))]
+    reasons = [
+        _turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence)))
+    ]
     return None if None in reasons else reasons[0]
 
 

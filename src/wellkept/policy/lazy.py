@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from typing import cast
 
-_METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn", "pattern", "flags", "groupindex")
+_METHODS = (
+    "search",
+    "match",
+    "fullmatch",
+    "split",
+    "findall",
+    "finditer",
+    "sub",
+    "subn",
+    "pattern",
+    "flags",
+    "groupindex",
+)
 
 
 class _Lazy:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
 from wellkept.policy.corpus import Doc, Index, Postings
@@ -29,7 +29,7 @@ SHORTLIST = 16
 CLIP = 1000
 """Characters read of each of them."""
 
-_LONGLIST = 10  # times the shortlist: factors can turn an order over only so far
+_LONGLIST = 5  # times the shortlist: factors can turn an order over only so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class _Pool:
     """All documents in question, what was looked up for them, and what each gets.
 
     ``text`` is what its own words give it, those of the question (``asked``) and those of feedback; ``lent``
-    what its neighbours do. ``scale`` brings both to standard deviations; ``meant`` is so already.
+    what its neighbours do. Beside ``meant``, ``scale`` brings them to standard deviations, as that is.
     """
 
     docs: Mapping[int, Doc]
@@ -96,18 +96,21 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     text = _sum(own, _scores(added, index.postings(added), index))
     lent = bm25.lend(text)
     close = meant.standing() if meant is not None else {}
-    docs = index.docs(lent.keys() | close.keys())
+    docs = index.docs(chain(lent, close))
     lent = {key: score for key, score in lent.items() if key in docs}
     sums = _sum(text, lent)
-    scale = 1 / meaning.deviation(sums.values(), index.documents)
     close = {key: meaning.WEIGHT * score for key, score in close.items() if key in docs}
+    scale = 1.0
     if close:
+        scale = 1 / meaning.deviation(sums.values(), index.documents)
         sums = _sum({key: score * scale for key, score in sums.items()}, close)
     return _Pool(docs, postings, added, own, text, lent, close, sums, scale)
 
 
-def _scores(weights: Mapping[Term, float], postings: Mapping[Term, Postings], index: Index) -> dict[int, float]:
-    docs = index.docs(set().union(*postings.values()))
+def _scores(
+    weights: Mapping[Term, float], postings: Mapping[Term, Postings], index: Index
+) -> dict[int, float]:
+    docs = index.docs(chain.from_iterable(postings.values()))
     return bm25.scores(weights, postings, docs, documents=index.documents, average=index.average)
 
 

@@ -193,7 +193,9 @@ def _passwords(text: str) -> Iterator[tuple[int, int]]:
             yield match.start(kind), match.start(kind) + len(secret)
 
 
-_MOBILE = lazy.compile(r"(?<![0-9A-Za-z.])(?:\+?86[- ]?)?1[3-9]\d([- ]?)\d{4}\1\d{4}(?![0-9A-Za-z])", re.ASCII)
+_MOBILE = lazy.compile(
+    r"(?<![0-9A-Za-z.])(?:\+?86[- ]?)?1[3-9]\d([- ]?)\d{4}\1\d{4}(?![0-9A-Za-z])", re.ASCII
+)
 _EMAIL = lazy.compile(
     r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]"
     r"{2,24}(?![A-Za-z0-9])"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import takewhile
 
 from wellkept.policy import words
@@ -51,7 +51,7 @@ class Shelf:
     def frequencies(self, tokens: Collection[str]) -> Mapping[str, int]:
         return {token: len(self._of(token)) for token in tokens}
 
-    def docs(self, keys: Collection[int]) -> Mapping[int, Doc]:
+    def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
         return self._docs
 
     def texts(self, keys: Collection[int]) -> Mapping[int, str]:

@@ -150,7 +150,9 @@ def _known_word(chunk: str) -> tuple[str, ...]:
 def _word(chunk: str) -> tuple[str, ...]:
     """The tokens of a word or of words joined by single punctuation marks."""
     chunk = _CONTRACTION.sub(r"\1", chunk.replace("’", "'"))
-    chunk = _LANGUAGE.sub(lambda match: match[1] + _LANGUAGES[match[2]], _THOUSANDS.sub("", chunk)).rstrip("+#")
+    chunk = _LANGUAGE.sub(lambda match: match[1] + _LANGUAGES[match[2]], _THOUSANDS.sub("", chunk)).rstrip(
+        "+#"
+    )
     pieces = [piece for piece in _SEPARATORS.split(chunk) if piece]
     if len(pieces) > 1 and _ACRONYM.fullmatch(chunk):
         return (_fold("".join(pieces)),)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
@@ -18,7 +18,6 @@ from wellkept.server.problems import Problem
 from wellkept.server.settings import Settings
 from wellkept.store.protocol import ApiKey, KeyRole
 
-COOKIE = "wellkept_key"
 LEVELS: dict[KeyRole, int] = {"reader": 1, "writer": 2, "admin": 3}
 _REMEMBERED = 4096
 
@@ -90,28 +89,12 @@ def _unauthorized(detail: str) -> Problem:
 
 
 def secret_of(request: Request) -> str | None:
-    """The key that a request brings: in ``X-Wellkept-Key``, as a bearer token, or in the panel's cookie.
-
-    Raises a 403 problem for a cookie that another site made the browser send along.
-    """
+    """The key that a request brings, in ``X-Wellkept-Key`` or as a bearer token; never in a cookie, which any page could send."""
     given = request.headers.get("x-wellkept-key")
     if given:
         return given
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        return token.strip()
-    cookie = request.cookies.get(COOKIE)
-    if cookie and request.method not in ("GET", "HEAD") and not _is_same_origin(request):
-        raise Problem(403, "cross_site", "This request came from another site. Open the panel itself.")
-    return cookie or None
-
-
-def _is_same_origin(request: Request) -> bool:
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    origin = request.headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+    return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 async def visitor_of(request: Request) -> Visitor:

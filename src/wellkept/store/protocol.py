@@ -167,6 +167,9 @@ class Jobs(Protocol):
         """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is
         added."""
 
+    def waits(self, ref: SessionRef, kind: str, once: str) -> bool:
+        """Whether a job with this key waits; a look is cheaper than finding out what it would have to do."""
+
     def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
         """The next due job, taken for ``lease`` ms; jobs whose lease ran out are due again."""
 

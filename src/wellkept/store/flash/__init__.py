@@ -119,6 +119,7 @@ class FlashStore:
         for row in folded.of("events"):
             row.setdefault("content", "")
         folded.insert(connection)
+        rows.prune(connection, self._kept)
         if self._unfinished is not None:
             self._finish(connection)
         self._limit = 3 * self._journal.size
@@ -155,6 +156,7 @@ class FlashStore:
                 memories = Memories(connection, tables, self._places, home, scope, now)
                 memories.facts()
                 memories.documents()
+                self.findings.extend(memories.findings)
         self.findings.extend(adoption.findings)
 
     # ── transactions ─────────────────────────────────────────────────────────────────────────────────────

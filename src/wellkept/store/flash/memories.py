@@ -37,18 +37,22 @@ class Memories:
         self._home = home
         self._scope = scope
         self._now = now
+        self.findings: list[str] = []
 
     # ── facts ────────────────────────────────────────────────────────────────────────────────────────────
 
     def facts(self) -> None:
         """Take in what the device stored, changed and dropped."""
         memory = self._places.memory(self._home)
+        self.findings = [f"{memory.folder}: {finding}" for finding in memory.findings]
+        if self.findings:
+            memory.compact()
         items = {item.id: item for item in memory.items()}
         ours = {self._item(fact): fact for fact in self._tables.facts.all(self._scope, states=_ALL)}
         writer = self._tables.facts.begin(self._scope, "tool", at=self._now)
-        if not items and not memory.records.size() > 0:
-            self._restore(memory, ours)
-            return
+        if self.findings or memory.records.size() <= 0:
+            self._restore(memory, {id: fact for id, fact in ours.items() if id not in items})
+            ours = {id: fact for id, fact in ours.items() if id in items}
         archived = set(_archived(memory))
         for id, fact in ours.items():
             if fact.state == "active" and id not in items:
@@ -60,7 +64,7 @@ class Memories:
                 self._add(writer, id, item)
 
     def _restore(self, memory: Any, ours: dict[str, Fact]) -> None:
-        """An empty file is no decision to forget: a firmware that was cut off leaves one."""
+        """Damage is no decision to forget, nor is an empty file, which a firmware leaves that was cut off."""
         for id, fact in ours.items():
             if fact.state == "active":
                 memory.put(item_of(id, fact))

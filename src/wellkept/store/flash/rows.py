@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 import apsw
 
+from wellkept.store.sqlite.keys import SEQ_BITS
+
 Row: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["put", "set", "del"]
 
@@ -24,6 +26,10 @@ SCHEMA = """
 """
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 COLUMNS = "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid"
+HOMELESS_EVENTS = f"""
+    DELETE FROM events WHERE key >> {SEQ_BITS} NOT IN (SELECT key FROM sessions) OR key NOT IN (SELECT event FROM flash_records)
+"""
+HOMELESS_RECORDS = "DELETE FROM flash_records WHERE event NOT IN (SELECT key FROM events)"
 _NOT_KEPT = {"migrations", "sqlite_sequence", "embedders", "vectors", "unembedded"}
 _INDEX = "_terms_"
 _KINDS: dict[str, Kind] = {"INSERT": "put", "UPDATE": "set", "DELETE": "del"}
@@ -122,6 +128,19 @@ class Folded:
                 insert(connection, table, row)
         for name, number in self._highest.items():
             connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number, name))
+
+
+def prune(connection: apsw.Connection, tables: Mapping[str, Table]) -> None:
+    """Drop rows that belong to nothing, because the line that held their owner was damaged."""
+    for table in tables.values():
+        if "scope" in table.columns:
+            connection.execute(f"DELETE FROM {table.name} WHERE scope NOT IN (SELECT key FROM scopes)")
+    for table in tables.values():
+        if "session" in table.columns and table.name != "fact_anchors":  # there, 0 stands for all sessions
+            lost = "session IS NOT NULL AND session NOT IN (SELECT key FROM sessions)"
+            connection.execute(f"DELETE FROM {table.name} WHERE {lost}")
+    connection.execute(HOMELESS_EVENTS)
+    connection.execute(HOMELESS_RECORDS)
 
 
 def insert(connection: apsw.Connection, table: Table, row: Row) -> None:

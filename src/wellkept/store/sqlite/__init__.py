@@ -36,7 +36,9 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection, made when they are asked for; see ``store.protocol.Tables``."""
 
-    def __init__(self, connection: apsw.Connection, matrices: Matrices, rosters: Rosters, tally: Tally | None = None) -> None:
+    def __init__(
+        self, connection: apsw.Connection, matrices: Matrices, rosters: Rosters, tally: Tally | None = None
+    ) -> None:
         self._db = connection
         self._matrices = matrices
         self._rosters = rosters

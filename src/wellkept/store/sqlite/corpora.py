@@ -151,7 +151,11 @@ class EventCorpus(_Corpus):
             return None
         lives: _Lives = {key: (id, created, gone) for key, id, created, gone, _ in rows}
         kept = self._rosters.get(owner, lives) or Roster({}, {}, {})
-        new = [(kept.ends.get(key, key << SEQ_BITS), end) for key, end in ends.items() if kept.ends.get(key) != end]
+        new = [
+            (kept.ends.get(key, key << SEQ_BITS), end)
+            for key, end in ends.items()
+            if kept.ends.get(key) != end
+        ]
         if new:
             kept.docs.update(_docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner))))
         self._rosters.put(owner, Roster(lives, ends, kept.docs))

@@ -95,6 +95,9 @@ class Jobs:
         key: int | None = self._db.execute(ADD, values).get
         return key
 
+    def waits(self, ref: SessionRef, kind: str, once: str) -> bool:
+        return self._db.execute(WAITS, (ref.scope_key, kind, once)).get is not None
+
     def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
         wanted = json.dumps(list(kinds)) if kinds is not None else None
         key = self._db.execute(CLAIM, (at, at + lease, wanted)).get

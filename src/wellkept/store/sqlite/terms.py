@@ -39,7 +39,9 @@ class Terms:
 
     @cached_property
     def _counted(self) -> str:
-        return f"SELECT term, doc FROM {self._name}_frequencies WHERE term IN (SELECT value FROM json_each(?))"
+        return (
+            f"SELECT term, doc FROM {self._name}_frequencies WHERE term IN (SELECT value FROM json_each(?))"
+        )
 
     @cached_property
     def _prefixed(self) -> str:

@@ -21,7 +21,9 @@ SCHEMA = """
     ALTER TABLE scopes ADD COLUMN erasures INTEGER NOT NULL DEFAULT 0;
 """
 # A forked child inherits what waits to be written: the same trace may come twice.
-ADD = "INSERT INTO traces (scope, session, id, seq, at, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+ADD = (
+    "INSERT INTO traces (scope, session, id, seq, at, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
 TRIM = """
     DELETE FROM traces WHERE session = ?1 AND key <= (
         SELECT key FROM traces WHERE session = ?1 ORDER BY key DESC LIMIT 1 OFFSET ?2

@@ -1,0 +1,95 @@
+"""What a store keeps in memory of a scope's documents is right whoever writes, and bounded."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wellkept import Memory
+from wellkept.policy.corpus import Doc
+from wellkept.recall import Result
+from wellkept.records import Scope
+from wellkept.store.sqlite import corpora
+from wellkept.store.sqlite.corpora import Roster, Rosters
+
+WORDS = st.sampled_from(["cat", "dogs run", "恐龙", "喜欢猫", "2024-03-05", "the", "Paris in May"])
+STEPS = st.one_of(
+    st.tuples(st.just("say"), st.integers(0, 2), WORDS),
+    st.tuples(st.just("pop"), st.integers(0, 2), WORDS),
+    st.tuples(st.just("delete"), st.integers(0, 2), WORDS),
+    st.tuples(st.just("search"), st.integers(0, 2), WORDS),
+)
+
+
+def found(memory: Memory, query: str) -> list[Result]:
+    now = datetime(2026, 6, 1, tzinfo=timezone.utc)
+    return memory.user("ann", namespace="n").search(query, now=now, explain=True)
+
+
+def step(memory: Memory, kind: str, number: int, words: str) -> None:
+    chat = memory.session(namespace="n", user="ann", session_id=f"s{number}", create=True)
+    if kind == "say":
+        chat.add_message("user", words)
+    elif kind == "pop":
+        chat.pop_turn()
+    elif kind == "delete":
+        chat.delete()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(STEPS, max_size=12))
+def test_another_handle_finds_what_a_new_one_finds(steps: list[tuple[str, int, str]]) -> None:
+    with TemporaryDirectory() as folder:
+        path = str(Path(folder) / "a.db")
+        with Memory(path, worker=False) as writer, Memory(path, worker=False) as reader:
+            for kind, number, text in steps:
+                step(writer, kind, number, text)
+                with Memory(path, worker=False) as fresh:
+                    assert found(reader, text) == found(fresh, text)
+
+
+DOC = Doc(1, "user", 0)
+
+
+def test_a_roster_holds_while_sessions_only_grow() -> None:
+    rosters, lives = Rosters(), {5: ("a", 100, 0)}
+    rosters.put(1, Roster(lives, {5: 3}, {1: DOC}))
+    assert rosters.get(1, lives | {6: ("b", 101, 0)}) is not None
+    assert rosters.get(2, lives) is None
+    assert rosters.get(1, {5: ("a", 100, 1)}) is None
+    assert rosters.get(1, {5: ("other", 100, 0)}) is None
+    assert rosters.get(1, {}) is None
+
+
+def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpora, "MOST_DOCS", 3)
+    rosters = Rosters()
+    for owner in (1, 2):
+        rosters.put(owner, Roster({}, {}, {1: DOC, 2: DOC}))
+    assert rosters.get(1, {}) is None
+    assert rosters.get(2, {}) is not None
+
+
+def test_a_scope_that_is_too_large_is_searched_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpora, "MOST_DOCS", 1)
+    with Memory(":memory:", worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        chat.add_messages([{"role": "user", "content": text} for text in ("a cat", "养了一只猫", "the cats")])
+        assert {hit.text for hit in found(memory, "cat") if hit.dropped is None} >= {"a cat", "the cats"}
+
+
+def test_what_is_rolled_back_is_not_kept() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        chat.add_message("user", "a cat")
+        scope = Scope("n", "ann")
+        store = memory._core.store
+        assert store.write(lambda tables: tables.corpora["event"].all_docs(scope)) is None
+        docs = store.read(lambda tables: tables.corpora["event"].all_docs(scope))
+        assert docs is not None
+        assert len(docs) == 1
