@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from tests.contract.scene import ALICE, open_session, said
@@ -185,3 +187,22 @@ def test_the_newest_number_at_a_moment(store: Store, ref: SessionRef) -> None:
         store.read(lambda tables, at=at: tables.events.seq_at(ref, at)) for at in (0, 1_000, 2_500, 9_000)
     ]
     assert moments == [0, 1, 3, 3]
+
+
+def test_reading_half_of_it_lets_go_of_its_snapshot(store: Store) -> None:
+    """Both directions, one event, and a read that stops half-way: what is written afterwards is seen."""
+    ref = open_session(store, ALICE, "s")
+    store.write(lambda tables: tables.events.append(ref, [said(), said("two"), said("three")], at=1))
+    for look in (
+        lambda tables: tables.events.get(ref, 1),
+        lambda tables: next(tables.events.walk(ref)),
+        lambda tables: next(tables.events.walk_back(ref)),
+    ):
+        store.read(look)
+        before = len(store.read(lambda tables: list(tables.events.walk(ref))))
+        done = threading.Thread(
+            target=lambda: store.write(lambda tables: tables.events.append(ref, [said("more")], at=2))
+        )
+        done.start()
+        done.join()
+        assert len(store.read(lambda tables: list(tables.events.walk(ref)))) == before + 1

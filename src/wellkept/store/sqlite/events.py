@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import fields
 from typing import Any
 
@@ -135,13 +136,18 @@ class Events:
 
     def walk_back(self, ref: SessionRef, *, before: int | None = None) -> Iterator[Event]:
         first, last = _span(ref, 1, MAX_SEQ if before is None else before - 1)
-        for row in self._db.execute(DOWN, (first, last, ref.scope_key)):
-            yield self._event(ref, row)
+        return self._walk(DOWN, ref, first, last)
 
     def walk(self, ref: SessionRef, *, after: int = 0, until: int | None = None) -> Iterator[Event]:
         first, last = _span(ref, after + 1, MAX_SEQ if until is None else until)
-        for row in self._db.execute(UP, (first, last, ref.scope_key)):
-            yield self._event(ref, row)
+        return self._walk(UP, ref, first, last)
+
+    def _walk(self, statement: str, ref: SessionRef, first: int, last: int) -> Iterator[Event]:
+        # A cursor that is dropped half-way, with another statement run meanwhile, keeps its snapshot open for good
+        # in apsw 3.54.0; one that is closed does not.
+        with closing(self._db.execute(statement, (first, last, ref.scope_key))) as rows:
+            for row in rows:
+                yield self._event(ref, row)
 
     def get(self, ref: SessionRef, seq: int) -> Event | None:
         return next(self.walk(ref, after=seq - 1, until=seq), None)
