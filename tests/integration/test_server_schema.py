@@ -41,6 +41,7 @@ def described() -> dict[str, Any]:
 
 
 OPENAPI = described()
+NO_HTTP = "Invalid HTTP request received."
 # A stream has no end to wait for.
 OPERATIONS = [
     (method, path)
@@ -84,7 +85,9 @@ def test_the_service_does_what_its_schema_says(
     def check(case: Any) -> None:
         if mode is GenerationMode.POSITIVE:
             at_home(case)
-        case.call_and_validate(base_url=service.url, timeout=20, checks=CHOSEN[mode])
+        response = case.call(base_url=service.url, timeout=20)
+        if response.text != NO_HTTP:  # what is no HTTP is refused before the service sees it
+            case.validate_response(response, checks=CHOSEN[mode])
 
     check()
 
