@@ -182,3 +182,17 @@ def test_whatever_was_said_only_what_was_named_is_gone(
             assert alice.forget(preview).left == {}
             assert target.encode() not in raw(path)
             assert [fact.text for fact in alice.get_all()] == kept
+
+
+def test_a_preview_is_of_no_use_to_another_user() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        chats = {
+            user: memory.session(namespace="acme", user=user, session_id="s", create=True) for user in ("alice", "bob")
+        }
+        chats["alice"].add_message("user", "alice Quorvax")
+        chats["bob"].add_message("user", "完全无关的一句话")
+        preview = memory.user("alice", namespace="acme").forget("Quorvax")
+        with pytest.raises(NotFound):
+            memory.user("bob", namespace="acme").forget(preview)
+        assert [event.content for event in chats["bob"].get_recent()] == ["完全无关的一句话"]
+        assert memory.user("alice", namespace="acme").forget(preview).removed["events"] == 1

@@ -268,3 +268,9 @@ def test_titles_and_prefixes(memory: Memory) -> None:
 def test_drafts_and_messages_mix(chat: Session) -> None:
     events = chat.add_messages([Draft(role="user", content="a"), {"role": "assistant", "content": "b"}])
     assert [event.content for event in events] == ["a", "b"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_metadata_that_json_cannot_hold_is_refused(value: float) -> None:
+    with Memory(":memory:", worker=False) as memory, pytest.raises(InvalidInput):
+        memory.session(namespace="n", user="u").add_message("user", "hi", metadata={"score": value})

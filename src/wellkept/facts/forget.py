@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput
+from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
 from wellkept.policy.terms import event_terms
@@ -28,12 +28,14 @@ class Preview(Record):
     """What an erasure would take away. Nothing has happened yet: pass it to ``forget`` to do it.
 
     Attributes:
+        scope: whose memory it is about; nobody else's ``forget`` takes it.
         facts: facts in any state, with their history; those whose only sources go are among them.
         events: messages of whatever role that hold what is to be forgotten, or that the facts came from.
         sessions: the conversations whose summaries are dropped and made anew.
         reason: why ``forget`` will refuse it, or None.
     """
 
+    scope: Scope
     query: str | None
     facts: tuple[Fact, ...]
     events: tuple[Event, ...]
@@ -69,7 +71,7 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     known = tables.facts.all(scope, states=ALL_STATES)
     terms = [] if query is None else [term for term in query_terms(query) if not term.stop]
     if query is not None and not terms:
-        return _refused(query, f"{query!r} names nothing in particular. Say what to forget, or pass ids.")
+        return _refused(scope, query, f"{query!r} names nothing in particular. Say what to forget, or pass ids.")
     facts = (
         [fact for fact in known if _mentions(fact, terms)]
         if terms
@@ -82,11 +84,12 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
         if fact not in facts and fact.sources and all(id in events for id in fact.sources)
     ]
     if not facts and not events:
-        return _refused(query, f"Nothing of this user holds {query!r}.")
+        return _refused(scope, query, f"Nothing of this user holds {query!r}.")
     everything = len(facts) == len(known) > FEW and query is not None
     reason = f"{query!r} matches every memory of this user. Pass ids to say which." if everything else None
     found = sorted(events.values(), key=lambda pair: (pair[0].key, pair[1].seq))
     return Preview(
+        scope=scope,
         query=query,
         facts=tuple(sorted(facts, key=lambda fact: fact.key)),
         events=tuple(event for _, event in found),
@@ -95,8 +98,8 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     )
 
 
-def _refused(query: str | None, reason: str) -> Preview:
-    return Preview(query=query, facts=(), events=(), sessions=(), reason=reason)
+def _refused(scope: Scope, query: str | None, reason: str) -> Preview:
+    return Preview(scope=scope, query=query, facts=(), events=(), sessions=(), reason=reason)
 
 
 def _mentions(fact: Fact, terms: Sequence[Term]) -> bool:
@@ -124,7 +127,12 @@ def _events(
 
 
 def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
-    """Remove what ``plan`` lists. Raises InvalidInput for a plan that says why it cannot be done."""
+    """Remove what ``plan`` lists.
+
+    Raises InvalidInput for a plan that says why it cannot be done, NotFound for one about somebody else's memory.
+    """
+    if plan.scope != scope:
+        raise NotFound("This preview is not about this user's memory. Ask this user's forget() for one.")
     if plan.reason is not None:
         raise InvalidInput(f"Nothing was forgotten: {plan.reason}")
     texts = _texts(plan)
