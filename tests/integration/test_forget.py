@@ -187,7 +187,8 @@ def test_whatever_was_said_only_what_was_named_is_gone(
 def test_a_preview_is_of_no_use_to_another_user() -> None:
     with Memory(":memory:", worker=False) as memory:
         chats = {
-            user: memory.session(namespace="acme", user=user, session_id="s", create=True) for user in ("alice", "bob")
+            user: memory.session(namespace="acme", user=user, session_id="s", create=True)
+            for user in ("alice", "bob")
         }
         chats["alice"].add_message("user", "alice Quorvax")
         chats["bob"].add_message("user", "完全无关的一句话")

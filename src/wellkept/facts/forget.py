@@ -71,7 +71,9 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     known = tables.facts.all(scope, states=ALL_STATES)
     terms = [] if query is None else [term for term in query_terms(query) if not term.stop]
     if query is not None and not terms:
-        return _refused(scope, query, f"{query!r} names nothing in particular. Say what to forget, or pass ids.")
+        return _refused(
+            scope, query, f"{query!r} names nothing in particular. Say what to forget, or pass ids."
+        )
     facts = (
         [fact for fact in known if _mentions(fact, terms)]
         if terms
