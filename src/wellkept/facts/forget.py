@@ -3,6 +3,7 @@ receipt."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,7 @@ from wellkept.summarize import put_if_due
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 FEW = 3
 LEAST_NEEDLE = 4
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +51,9 @@ class Receipt(Record):
 
     Attributes:
         removed: rows by table.
-        left: what a second look found: rows of this user by table that still hold the erased texts, and
-            "bytes": erased texts found in the store's files outside of anybody's rows. Empty when nothing is
-            left.
+        left: what a second look found: rows of this user by table that still hold the erased texts or what was
+            asked for, in any letter case, and "bytes": erased texts found in the store's files outside of
+            anybody's rows. Empty when nothing is left.
     """
 
     id: int
@@ -141,7 +143,7 @@ def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
     now = core.now()
     removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, texts, now))
     left = core.store.read(lambda tables: tables.erasures.left(scope, texts))
-    bytes_left = core.store.scrub(texts)
+    bytes_left = core.store.scrub([text for text in texts if len(text.encode()) >= LEAST_NEEDLE])
     if bytes_left:
         left["bytes"] = bytes_left
     kept = {"removed": removed, "left": left}
@@ -150,13 +152,26 @@ def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
 
 
 def _texts(plan: Preview) -> list[str]:
-    """What must not be found any more: whole statements and messages, and the words asked for as they were
-    written there."""
+    """What must not be found any more: whole statements and messages, what was asked for, and a single word
+    asked for as it was written there ("Peanut" for "peanuts")."""
     texts = [text for fact in plan.facts for text in (fact.text, fact.quote)]
     texts += [text_of(event.content) for event in plan.events]
-    if plan.query and any(plan.query in text for text in texts):
-        texts.append(plan.query)
-    return [text for text in dict.fromkeys(texts) if len(text.encode()) >= LEAST_NEEDLE]
+    query = (plan.query or "").strip()
+    terms = [term.text for term in query_terms(query) if not term.stop]
+    if len(terms) == 1:
+        words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+        texts += [word for word in words if index_tokens(word) == terms]
+    kept = dict.fromkeys(text for text in texts if len(text.encode()) >= LEAST_NEEDLE)
+    return list(kept | dict.fromkeys([query] if query else []))
+
+
+def _names(title: str, texts: Sequence[str]) -> bool:
+    folded = title.casefold()
+    words = _WORD.findall(folded)
+    return any(
+        text.casefold() in (words if text.isascii() and len(text) < LEAST_NEEDLE else folded)
+        for text in texts
+    )
 
 
 def _remove(
@@ -183,6 +198,6 @@ def _remove(
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
         info = tables.sessions.info(ref)
-        if info and any(text in info.title for text in texts):
+        if info and _names(info.title, texts):
             tables.sessions.rename(ref, "")
     return {table: rows for table, rows in removed.items() if rows}
