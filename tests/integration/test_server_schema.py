@@ -20,6 +20,8 @@ from wellkept.server.api import routes
 EXAMPLES = 12
 METHODS = ("get", "post", "put", "patch", "delete")
 
+# What a made-up header cannot get past: the server in front of the application.
+NO_HTTP = b"Invalid HTTP request received."
 KNOWN = {"session_id": "s", "event_id": "s:1", "name": "user"}
 ALWAYS = [
     checks.not_a_server_error,
@@ -84,7 +86,9 @@ def test_the_service_does_what_its_schema_says(
     def check(case: Any) -> None:
         if mode is GenerationMode.POSITIVE:
             at_home(case)
-        case.call_and_validate(base_url=service.url, timeout=20, checks=CHOSEN[mode])
+        response = case.call(base_url=service.url, timeout=20)
+        if response.content != NO_HTTP:
+            case.validate_response(response, checks=CHOSEN[mode])
 
     check()
 
