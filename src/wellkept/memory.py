@@ -117,6 +117,16 @@ class Memory:
             self._core.store.write(lambda tables: tables.jobs.hasten(EXTRACT, at=now))
         return self._runner.run_due(limit)
 
+    def unembedded(self) -> int:
+        """How many documents of the store wait for a vector; until then they are found by text."""
+        return self._core.store.read(lambda tables: tables.vectors.waiting())
+
+    def vectors(self) -> dict[str, int]:
+        """How many vectors the store has, by embedder and their length. Search uses those of the configured one."""
+        return self._core.store.read(
+            lambda tables: {f"{name} ({size})": count for name, size, count in tables.vectors.counts()}
+        )
+
     @property
     def jobs(self) -> JobList:
         """What background work there is, with retry and cancel."""
@@ -336,6 +346,12 @@ class UserMemory(FactsMemory, UserReader):
             InvalidInput: an empty or overlong text, a foreign ``user_id``, or ``infer=True`` without a model.
         """
         self.check_user(user_id)
+        if isinstance(labels, str) or isinstance(keywords, str):
+            raise InvalidInput("Labels and keywords are lists of texts.")
+        if not isinstance(messages, (str, Mapping, Sequence)):
+            raise InvalidInput(
+                f"What to remember is {type(messages).__name__}; it must be text, or messages."
+            )
         given = [messages] if isinstance(messages, (str, Mapping)) else list(messages)
         drafts = [Draft(role="user", content=it) if isinstance(it, str) else parse(it) for it in given]
         if infer:
@@ -426,6 +442,10 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
 
 def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
     """The store that ``location`` names."""
+    if not isinstance(location, str) or not location:
+        raise InvalidInput(
+            f'The store is {location!r}; it must be the path of a file, ":memory:" or "flash:DIR".'
+        )
     scheme, separator, _ = location.partition(":")
     if separator and scheme in ("postgresql", "postgres"):
         raise Unsupported("PostgreSQL is not supported yet. Use the path of a SQLite file.")

@@ -84,6 +84,22 @@ def test_a_newer_statement_of_one_thing_takes_its_place_and_undo_brings_it_back(
     assert alice.get(allergy).state == "active"
 
 
+COMPOUND = [
+    ("用户住在北京，对花生过敏", "用户住在上海"),
+    ("用户住在北京并且对花生过敏", "用户住在上海"),
+    ("The user lives in Berlin and is allergic to peanuts", "The user lives in Munich"),
+    ("用户叫小明，对青霉素过敏", "用户叫王小明"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), COMPOUND)
+def test_a_correction_of_one_half_keeps_the_other_and_asks(alice: UserMemory, old: str, new: str) -> None:
+    first, second = add(alice, old), add(alice, new)
+    assert texts(alice) == [old, new]
+    (doubt,) = alice.review()
+    assert (doubt.kind, doubt.facts) == ("replace", (second, first))
+
+
 def test_an_update_keeps_the_id_and_the_history(alice: UserMemory) -> None:
     id = add(alice, "Likes tea", labels=["drinks"])
     assert alice.update(id, "Likes green tea").labels == ("drinks",)

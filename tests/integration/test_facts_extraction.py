@@ -138,6 +138,25 @@ def test_a_broken_answer_gets_one_chance_and_then_a_failed_job_to_retry(world: C
     assert here.texts == ["The user likes tea"]
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        ["The user likes Quorvax", "still The user likes Quorvax"],
+        [answer(memory_of("The user likes QUORVAX", "never said so"))],
+    ],
+    ids=["raw_reply", "refused"],
+)
+def test_what_jobs_hold_in_other_letter_case_is_forgotten(world: Callable[..., World], script: Any) -> None:
+    here = world(script)
+    here.say("I like quorvax a lot")
+    here.memory.run_jobs()
+    job = here.job()
+    assert "quorvax" in f"{job.raw_reply}{job.result}".lower()
+    receipt = here.alice.forget(here.alice.forget("quorvax"))
+    assert (receipt.removed["jobs"], receipt.left) == (1, {})
+    assert here.memory.jobs.list(kind="extract") == []
+
+
 def test_a_broken_answer_is_mended_by_the_second(world: Callable[..., World]) -> None:
     here = world(["{", answer(TEA)])
     here.say("I like tea")

@@ -141,6 +141,58 @@ def test_what_stands_in_a_profile_is_said_and_not_touched(alice: UserMemory) -> 
     assert alice.profile["user"] == "Adores marzipan"
 
 
+@pytest.mark.parametrize("query", ["peanuts", "PEANUTS", "Peanut"])
+def test_a_profile_in_other_letter_case_is_said(alice: UserMemory, query: str) -> None:
+    alice.profile["user"] = "Allergic to Peanuts"
+    alice.add("Never eats peanuts", infer=False)
+    assert alice.forget(alice.forget(query)).left == {"profiles": 1}
+
+
+def test_letter_case_is_ignored_beyond_ascii(alice: UserMemory) -> None:
+    alice.profile["user"] = "Lives in ÖREBRO"
+    alice.profile["identity"] = "养了一只貓"
+    alice.add("Moved to Örebro", infer=False)
+    assert alice.forget(alice.forget("örebro")).left == {"profiles": 1}
+    alice.add("The user has a 猫", infer=False)
+    assert alice.forget(alice.forget("猫")).left == {"profiles": 1}
+
+
+def test_the_title_of_another_session_is_said_and_its_own_is_emptied(
+    memory: Memory, alice: UserMemory
+) -> None:
+    memory.session(namespace="acme", user="alice", title="Peanuts talk")
+    own = memory.session(namespace="acme", user="alice", title="On PEANUTS")
+    own.add_message("user", "I never eat peanuts")
+    assert alice.forget(alice.forget("peanuts")).left == {"sessions": 1}
+    assert own.info().title == ""
+
+
+def test_a_single_han_character_is_looked_for(memory: Memory, alice: UserMemory) -> None:
+    memory.session(namespace="acme", user="alice", metadata={"pet": "猫"})
+    alice.profile["user"] = "养猫"
+    alice.add("The user has a 猫", infer=False)
+    assert alice.forget(alice.forget("猫")).left == {"profiles": 1, "sessions": 1}
+
+
+def test_a_short_word_is_looked_for_as_a_word(alice: UserMemory) -> None:
+    alice.profile["user"] = "Plays in a steady team"
+    alice.add("Likes tea", infer=False)
+    assert alice.forget(alice.forget("tea")).left == {}
+    alice.profile["user"] = "Tea, please"
+    alice.add("Likes tea", infer=False)
+    assert alice.forget(alice.forget("tea")).left == {"profiles": 1}
+
+
+@pytest.mark.parametrize("residue", [b"marzipan", b"MARZIPAN", b"Marzipan"])
+def test_bytes_in_other_letter_case_are_looked_for(memory: Memory, path: Path, residue: bytes) -> None:
+    memory.user("alice", namespace="acme").add("Likes tea", infer=False)
+    memory._core.store.scrub(["marzipan"])
+    with path.open("ab") as file:  # behind the last page of the database
+        file.write(residue.ljust(4096, b"\0"))
+    left = memory._core.store.scrub(["marzipan"])
+    assert (residue in raw(path)) == (left == 1)
+
+
 def test_tool_calls_are_looked_into(alice: UserMemory, chat: Session) -> None:
     call = {
         "id": "c1",
@@ -182,3 +234,18 @@ def test_whatever_was_said_only_what_was_named_is_gone(
             assert alice.forget(preview).left == {}
             assert target.encode() not in raw(path)
             assert [fact.text for fact in alice.get_all()] == kept
+
+
+def test_a_preview_is_of_no_use_to_another_user() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        chats = {
+            user: memory.session(namespace="acme", user=user, session_id="s", create=True)
+            for user in ("alice", "bob")
+        }
+        chats["alice"].add_message("user", "alice Quorvax")
+        chats["bob"].add_message("user", "完全无关的一句话")
+        preview = memory.user("alice", namespace="acme").forget("Quorvax")
+        with pytest.raises(NotFound):
+            memory.user("bob", namespace="acme").forget(preview)
+        assert [event.content for event in chats["bob"].get_recent()] == ["完全无关的一句话"]
+        assert memory.user("alice", namespace="acme").forget(preview).removed["events"] == 1

@@ -40,6 +40,23 @@ def test_it_takes_the_place_of_just_the_one_that_it_is_about(new: str, olds: Seq
     assert decide(claims(new)[0], claims(*olds)) == Decision(replaces=(at,))
 
 
+COMPOUND = [
+    ("用户住在北京，对花生过敏", "用户住在上海"),
+    ("用户住在北京并且对花生过敏", "用户住在上海"),
+    ("The user lives in Berlin and is allergic to peanuts", "The user lives in Munich"),
+    ("用户叫小明，对青霉素过敏", "用户叫王小明"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), COMPOUND)
+def test_what_says_more_than_is_corrected_is_asked_about(old: str, new: str) -> None:
+    assert decide(*_one(new, old)) == Decision(doubts=(0,))
+
+
+def test_the_rest_of_an_address_goes_with_it() -> None:
+    assert decide(*_one("用户住在上海", "用户住在北京，朝阳区")) == Decision(replaces=(0,))
+
+
 KEPT = [
     ("用户喜欢喝咖啡", ["用户喜欢喝可乐"]),
     ("The user likes tea", ["The user likes coffee", "The user dislikes milk"]),

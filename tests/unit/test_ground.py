@@ -89,6 +89,44 @@ def test_keywords_must_stand_in_the_message_whatever_their_ending_case_and_width
     assert "'hazelnut'" in (why("I love peanuts", "User loves peanuts", None, "hazelnut") or "")
 
 
+PEANUT = ("用户对花生过敏", "我对花生过敏"), ("The user is allergic to peanuts", "I'm allergic to peanuts")
+ASSERTED = [
+    "我觉得我对花生过敏", "我说过我对花生过敏", "我一直觉得我对花生过敏", "跟你说我对花生过敏", "我怕狗，我对花生过敏",
+    "主要是我对花生过敏", "医生以为是感冒，其实我对花生过敏", "我对花生过敏，听说你也是", "不开玩笑，我对花生过敏",
+    "I think I'm allergic to peanuts", "I thought you should know I'm allergic to peanuts", "I said I'm allergic to peanuts",
+    "I'm allergic to peanuts, my sister thought", "I was afraid of dogs, but I'm allergic to peanuts",
+]  # fmt: skip
+NOT_ASSERTED = [
+    *(f"{marker}我对花生过敏" for marker in (
+        "我以为", "医生怀疑", "我怕", "我担心", "恐怕", "我梦见", "我梦到", "我做梦", "要是", "假如", "假设", "万一", "游戏里",
+        "小说里", "开玩笑说", "谣言说", "网上传", "听说", "据说", "有人说", "人家说", "大家都觉得", "我妈说", "我妈觉得",
+        "他们骂")),
+    *(f"{marker} I'm allergic to peanuts" for marker in (
+        "I thought", "My doctor suspects", "I am afraid", "I dreamt", "Last night I dreamed that", "Now imagine",
+        "We pretend", "My mother says", "My mother said", "My boss thinks", "My friends think", "There is a rumor that",
+        "I was joking that", "in the game", "in the novel")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("message", ASSERTED)
+def test_what_people_assert_of_themselves_gets_through(message: str) -> None:
+    text, quote = PEANUT[message.isascii()]
+    assert "not assert" not in (why(message, text, quote) or "")
+    assert "not assert" not in (why(message, text) or "")
+
+
+@pytest.mark.parametrize("message", NOT_ASSERTED)
+def test_what_is_feared_dreamt_or_told_by_others_stays_out(message: str) -> None:
+    text, quote = PEANUT[message.isascii()]
+    assert why(message, text, quote) is not None
+    assert why(message, text) is not None
+
+
+def test_a_fear_that_the_claim_names_gets_through() -> None:
+    assert why("我怕狗", "用户怕狗") is None
+    assert why("I am afraid of dogs", "The user is afraid of dogs") is None
+
+
 VOCABULARY = """I user the my sister like likes not don't am allergic to peanuts dogs Berlin five 7
     我 用户 不 喜欢 花生 过敏 狗 五 岁 , 。"""
 WORDS = st.sampled_from(VOCABULARY.split())

@@ -268,3 +268,25 @@ def test_titles_and_prefixes(memory: Memory) -> None:
 def test_drafts_and_messages_mix(chat: Session) -> None:
     events = chat.add_messages([Draft(role="user", content="a"), {"role": "assistant", "content": "b"}])
     assert [event.content for event in events] == ["a", "b"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_metadata_that_json_cannot_hold_is_refused(value: float) -> None:
+    with Memory(":memory:", worker=False) as memory, pytest.raises(InvalidInput):
+        memory.session(namespace="n", user="u").add_message("user", "hi", metadata={"score": value})
+
+
+def test_wrong_kinds_of_arguments_are_typed_errors() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        alice = memory.user("alice", namespace="acme")
+        for wrong in (
+            lambda: alice.add(None, infer=False),
+            lambda: alice.add("likes tea", infer=False, labels="diet"),
+            lambda: alice.forget(5),
+            lambda: alice.get_all(states=["x"]),
+            lambda: memory.jobs.get(2**70),
+            lambda: Memory(5),
+            lambda: Memory(""),
+        ):
+            with pytest.raises(InvalidInput):
+                wrong()

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("facts", "Take back a change of the facts."),
     "forget": ("forget", "Erase what is remembered about something, with a receipt."),
     "eval": ("evals", "Ask a store your own questions and measure what is found."),
+    "reembed": ("reembed", "Make the vectors of an embedder where they are missing."),
     "doctor": ("care", "Look a store over, and repair it."),
     "backup": ("care", "Copy a store while it is in use."),
     "jobs": ("jobs", "List, retry and cancel background work."),

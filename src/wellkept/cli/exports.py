@@ -32,7 +32,8 @@ _PAGE = 500
 def export_command(target: Target, output: str, session: str | None) -> None:
     """Write a user's conversations and profile as JSON Lines to OUTPUT (standard output by default).
 
-    `wellkept import` reads them back without loss. The file appears when it is complete.
+    `wellkept import` reads them back without loss. Facts are not in it:
+    `wellkept facts list --json` shows them. The file appears when it is complete.
     """
     with target.open() as memory:
         scope = target.scope(memory)

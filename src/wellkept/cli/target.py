@@ -42,14 +42,18 @@ class Target:
             raise click.ClickException(f"{location} is no file, and this command works on files only.{hint}")
         return location
 
-    def open(self, *, create: bool = False, clock: Clock | None = None) -> Memory:
-        """The memory on the store. A missing file is made only when ``create`` says so."""
+    def existing(self) -> str:
+        """The store's location, where there is one."""
         location = self.location()
-        if not create and _is_missing(location):
+        if _is_missing(location):
             raise click.ClickException(
                 f"There is no store at {location}. `wellkept import` makes one; check the path otherwise."
             )
-        return Memory(location, clock=clock, worker=False)
+        return location
+
+    def open(self, *, create: bool = False, clock: Clock | None = None) -> Memory:
+        """The memory on the store. A missing file is made only when ``create`` says so."""
+        return Memory(self.location() if create else self.existing(), clock=clock, worker=False)
 
     def scope(self, memory: Memory) -> Scope:
         """Whose memory. A usage error that names those there are, when it was not given."""

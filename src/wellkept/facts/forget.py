@@ -3,12 +3,13 @@ receipt."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput
+from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
 from wellkept.policy.terms import event_terms
@@ -21,6 +22,7 @@ from wellkept.summarize import put_if_due
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 FEW = 3
 LEAST_NEEDLE = 4
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +30,14 @@ class Preview(Record):
     """What an erasure would take away. Nothing has happened yet: pass it to ``forget`` to do it.
 
     Attributes:
+        scope: whose memory it is about; nobody else's ``forget`` takes it.
         facts: facts in any state, with their history; those whose only sources go are among them.
         events: messages of whatever role that hold what is to be forgotten, or that the facts came from.
         sessions: the conversations whose summaries are dropped and made anew.
         reason: why ``forget`` will refuse it, or None.
     """
 
+    scope: Scope
     query: str | None
     facts: tuple[Fact, ...]
     events: tuple[Event, ...]
@@ -47,9 +51,9 @@ class Receipt(Record):
 
     Attributes:
         removed: rows by table.
-        left: what a second look found: rows of this user by table that still hold the erased texts, and
-            "bytes": erased texts found in the store's files outside of anybody's rows. Empty when nothing is
-            left.
+        left: what a second look found: rows of this user by table that still hold the erased texts or what was
+            asked for, in any letter case, and "bytes": erased texts found in the store's files outside of
+            anybody's rows. Empty when nothing is left.
     """
 
     id: int
@@ -69,7 +73,9 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     known = tables.facts.all(scope, states=ALL_STATES)
     terms = [] if query is None else [term for term in query_terms(query) if not term.stop]
     if query is not None and not terms:
-        return _refused(query, f"{query!r} names nothing in particular. Say what to forget, or pass ids.")
+        return _refused(
+            scope, query, f"{query!r} names nothing in particular. Say what to forget, or pass ids."
+        )
     facts = (
         [fact for fact in known if _mentions(fact, terms)]
         if terms
@@ -82,11 +88,12 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
         if fact not in facts and fact.sources and all(id in events for id in fact.sources)
     ]
     if not facts and not events:
-        return _refused(query, f"Nothing of this user holds {query!r}.")
+        return _refused(scope, query, f"Nothing of this user holds {query!r}.")
     everything = len(facts) == len(known) > FEW and query is not None
     reason = f"{query!r} matches every memory of this user. Pass ids to say which." if everything else None
     found = sorted(events.values(), key=lambda pair: (pair[0].key, pair[1].seq))
     return Preview(
+        scope=scope,
         query=query,
         facts=tuple(sorted(facts, key=lambda fact: fact.key)),
         events=tuple(event for _, event in found),
@@ -95,8 +102,8 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     )
 
 
-def _refused(query: str | None, reason: str) -> Preview:
-    return Preview(query=query, facts=(), events=(), sessions=(), reason=reason)
+def _refused(scope: Scope, query: str | None, reason: str) -> Preview:
+    return Preview(scope=scope, query=query, facts=(), events=(), sessions=(), reason=reason)
 
 
 def _mentions(fact: Fact, terms: Sequence[Term]) -> bool:
@@ -124,14 +131,19 @@ def _events(
 
 
 def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
-    """Remove what ``plan`` lists. Raises InvalidInput for a plan that says why it cannot be done."""
+    """Remove what ``plan`` lists.
+
+    Raises InvalidInput for a plan that says why it cannot be done, NotFound for one about somebody else's memory.
+    """
+    if plan.scope != scope:
+        raise NotFound("This preview is not about this user's memory. Ask this user's forget() for one.")
     if plan.reason is not None:
         raise InvalidInput(f"Nothing was forgotten: {plan.reason}")
     texts = _texts(plan)
     now = core.now()
     removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, texts, now))
     left = core.store.read(lambda tables: tables.erasures.left(scope, texts))
-    bytes_left = core.store.scrub(texts)
+    bytes_left = core.store.scrub([text for text in texts if len(text.encode()) >= LEAST_NEEDLE])
     if bytes_left:
         left["bytes"] = bytes_left
     kept = {"removed": removed, "left": left}
@@ -140,13 +152,26 @@ def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
 
 
 def _texts(plan: Preview) -> list[str]:
-    """What must not be found any more: whole statements and messages, and the words asked for as they were
-    written there."""
+    """What must not be found any more: whole statements and messages, what was asked for, and a single word
+    asked for as it was written there ("Peanut" for "peanuts")."""
     texts = [text for fact in plan.facts for text in (fact.text, fact.quote)]
     texts += [text_of(event.content) for event in plan.events]
-    if plan.query and any(plan.query in text for text in texts):
-        texts.append(plan.query)
-    return [text for text in dict.fromkeys(texts) if len(text.encode()) >= LEAST_NEEDLE]
+    query = (plan.query or "").strip()
+    terms = [term.text for term in query_terms(query) if not term.stop]
+    if len(terms) == 1:
+        words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+        texts += [word for word in words if index_tokens(word) == terms]
+    kept = dict.fromkeys(text for text in texts if len(text.encode()) >= LEAST_NEEDLE)
+    return list(kept | dict.fromkeys([query] if query else []))
+
+
+def _names(title: str, texts: Sequence[str]) -> bool:
+    folded = title.casefold()
+    words = _WORD.findall(folded)
+    return any(
+        text.casefold() in (words if text.isascii() and len(text) < LEAST_NEEDLE else folded)
+        for text in texts
+    )
 
 
 def _remove(
@@ -173,6 +198,6 @@ def _remove(
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
         info = tables.sessions.info(ref)
-        if info and any(text in info.title for text in texts):
+        if info and _names(info.title, texts):
             tables.sessions.rename(ref, "")
     return {table: rows for table, rows in removed.items() if rows}

@@ -100,7 +100,8 @@ class Keeper:
     ) -> tuple[list[Kept], Decision, list[Fact]]:  # fmt: skip
         """Store ``claim`` (made ready) unless it is known, retiring what it takes the place of.
 
-        Returns what happened, the decision, and the facts that the decision's places point into.
+        What may be replaced by a claim without a source is put on the review list here; with a source, that is
+        the caller's. Returns what happened, the decision, and the facts that the decision's places point into.
         """
         known = self.tables.facts.related(claim, self.scope)
         decision = decide(claim, known, correction=correction, source=source.text if source else "")
@@ -119,6 +120,8 @@ class Keeper:
             self._replace(known[at], fact, valid_from or (source.at if source else self.at))
             for at in decision.replaces
         ]
+        for at in () if source else decision.doubts:
+            self.tables.doubts.add(self.scope, "replace", facts=(fact.id, known[at].id), at=self.at)
         self.make_room()
         return kept, decision, known
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, get_args, overload
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
@@ -73,6 +73,10 @@ class FactsReader:
             InvalidInput: an unknown filter, a foreign ``user_id``, a cursor that is none.
         """
         most, wanted = check_limit(limit), self._filters(filters, user_id, agent_id, run_id)
+        if unknown := [state for state in states if state not in get_args(FactState)]:
+            raise InvalidInput(
+                f"The state is {unknown[0]!r}; it must be one of: {', '.join(get_args(FactState))}."
+            )
 
         def page(tables: Tables) -> list[Fact]:
             if as_of is None:
@@ -271,6 +275,8 @@ class FactsMemory(FactsReader):
             NotFound: an id that is not this user's.
             StoreBusy: erased, but another process keeps the log from being emptied.
         """
+        if what is not None and not isinstance(what, (str, Preview)):
+            raise InvalidInput(f"Say what to forget as text, ids or a preview, not as {type(what).__name__}.")
         if isinstance(what, Preview):
             return erase(self._core, self._scope, what)
         return preview(self._core, self._scope, query=what, ids=ids)

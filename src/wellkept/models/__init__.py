@@ -35,6 +35,7 @@ __all__ = [
     "Usage",
     "calibrate",
     "load",
+    "load_embedder",
 ]
 
 # Servers that speak OpenAI's interface: their address, and the variable that holds the key if they want one.
@@ -69,6 +70,32 @@ def load(spec: str, **options: Any) -> Model:
     if provider == "openai":
         return OpenAI(model, **options)
     return OpenAI(model, **{**_preset(provider, options), **options}, name=spec)
+
+
+def load_embedder(spec: str, **options: Any) -> Embedder:
+    """The embedder that ``spec`` names: ``local``, ``ollama:bge-m3``, ``openai:text-embedding-3-small`` or
+    ``sentence-transformers:MODEL``. ``options`` go to the adapter.
+
+    Raises:
+        InvalidInput: no such provider, or its key is missing.
+        MissingExtra: the provider's package is not installed.
+    """
+    from wellkept.models import embedders
+
+    provider, _, model = spec.partition(":")
+    if provider == "local" and not model:
+        return embedders.LocalEmbedder()
+    makers = {
+        "ollama": embedders.OllamaEmbedder,
+        "openai": embedders.OpenAIEmbedder,
+        "sentence-transformers": embedders.SentenceTransformersEmbedder,
+    }
+    if provider not in makers or not model:
+        raise InvalidInput(
+            f"an embedder is 'local', or 'provider:model' with a provider of {', '.join(makers)}; not {spec!r}"
+        )
+    made: Embedder = makers[provider](model, **options)
+    return made
 
 
 def _preset(provider: str, options: dict[str, Any]) -> dict[str, Any]:

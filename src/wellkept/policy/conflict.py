@@ -27,6 +27,12 @@ _CLAUSES = lazy.compile(
     r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while)\b(?= (?:i|my|we|our|he|she|they)\b)|但是?|不过|而是",
     re.IGNORECASE,
 )
+# What one statement adds to another in the same text.
+_ADDED = lazy.compile(
+    r"[,;.!\n，。；！、]+(?!\d)|\b(?:and|but|also|while|plus|who|with)\b|并且?|而且|且|还|同时|也|但是?|不过",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"^\S{1,12}[区市县路街省镇号村楼室]$")
 _CORRECTION = lazy.compile(
     r"\b(actually|now|nowadays|instead|rather|no longer|not any ?more|correction|wrong|mistaken|meant?|changed?|switch(ed)?|"
     r"prefer|turned|moved?|again|back)\b|现在|如今|其实|改|换|不再|不是|而是|说错|不对|更正|纠正|又|还是|搬|变|满",
@@ -82,8 +88,9 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
     if same is not None or replaces:
         return Decision(same, tuple(replaces))
     likely = [at for at, old in enumerate(olds) if _takes_the_place(new, old, correction, source)]
-    if len(likely) == 1:
-        return Decision(replaces=tuple(likely))
+    sure = [at for at in likely if not _says_more(olds[at], new)]
+    if len(sure) == 1 and (len(likely) == 1 or _single_valued(new)):
+        return Decision(replaces=tuple(sure), doubts=tuple(at for at in likely if at not in sure))
     doubts = [at for at, old in enumerate(olds) if correction and _same_key(new, old)]
     return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
 
@@ -164,6 +171,18 @@ def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> b
         return False
     return _denied(old, source) or (
         correction and _CORRECTION.search(source) is not None and _same_frame(new, old)
+    )
+
+
+def _says_more(old: Claim, new: Claim) -> bool:
+    """Whether ``old`` goes on with something that ``new`` says nothing of: "lives in Berlin and is allergic to
+    peanuts". The rest of an address is nothing more."""
+    told = set(_parsed(new.text).stems())
+    _, *added = _ADDED.split(_predicate(old))
+    return any(
+        not set(_parsed(part).stems()) <= told
+        for part in map(str.strip, added)
+        if not (_single_valued(new) == "home" and _PLACE.match(part))
     )
 
 

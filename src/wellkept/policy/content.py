@@ -58,10 +58,10 @@ def json_text(value: Any) -> str:
     """``value`` as JSON with its characters as they are.
 
     Raises:
-        InvalidInput: JSON has no form for it (bytes, objects, circles, bottomless nesting).
+        InvalidInput: JSON has no form for it (bytes, objects, NaN, circles, bottomless nesting).
     """
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"content must be plain JSON data: {error}") from error
 

@@ -10,6 +10,7 @@ pasted, asked or ordered states nothing.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +20,18 @@ from wellkept.policy import dates, lazy, numbers
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
 from wellkept.policy.intent import sentences, states
-from wellkept.policy.plainwords import FILLER, FIRST, FRAME, ITSELF, KIN, OTHERS, SAID_BY
+from wellkept.policy.plainwords import (
+    FILLER,
+    FIRST,
+    FRAME,
+    ITSELF,
+    KIN,
+    NOT_ASSERTED,
+    OTHERS,
+    OWN_WORD,
+    SAID_BY,
+    TURN,
+)
 from wellkept.policy.words import index_tokens
 from wellkept.records import Record
 from wellkept_flash import rules, words
@@ -61,7 +73,41 @@ def refusal(claim: Claim, said: Said) -> str | None:
     stated = [sentence for sentence in spoken if states(sentence)]
     if not stated:
         return "the message asks or orders this, it does not state it"
+    stated = [sentence for sentence in stated if not _unasserted(claim, sentence)]
+    if not stated:
+        return "the message does not assert it: it is believed, feared, dreamt, supposed or told by others"
     return _values(claim, said) or _words(claim, said, stated)
+
+
+def _unasserted(claim: Claim, sentence: str) -> bool:
+    """Whether the sentence, before what the claim takes from it, says that this is only a belief, a dream,
+    hearsay or the like, and the claim leaves that out."""
+    tokens = list(words.tokens(sentence))
+    stems, quote = (
+        [_stem(token.text) for token in tokens],
+        [_stem(it.text) for it in words.tokens(claim.quote)],
+    )
+    starts = [at for at in range(len(stems)) if stems[at : at + len(quote)] == quote]
+    first = starts[0] if starts else 0
+    firsts = (
+        next((at for at in range(first, len(stems)) if _is_said(want, {stems[at]})), first)
+        for want in _content(_blank(claim.text))
+    )
+    end = max((first, *firsts))
+    upto = bisect_left(range(len(sentence)), True, key=lambda size: len(words.tokens(sentence[:size])) > end)
+    while (
+        0 < upto < len(sentence)
+        and sentence[upto].isascii()
+        and (sentence[upto].isalpha() or sentence[upto] == "'")
+    ):
+        upto += 1
+    before = sentence[:upto]
+    before = TURN.split(OWN_WORD.sub(" ", before))[-1]
+    text = claim.text.casefold()
+    return any(
+        re.sub(r"(?:我|\s(?:that )?i)$", "", found[0].casefold()) not in text
+        for found in NOT_ASSERTED.finditer(before)
+    )
 
 
 def _values(claim: Claim, said: Said) -> str | None:

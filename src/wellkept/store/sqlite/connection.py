@@ -345,6 +345,8 @@ class typed_errors:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, apsw.Error):
             raise _translate(error, self._path) from error
+        if isinstance(error, OverflowError):
+            raise InvalidInput("A number is larger than a store can hold.") from error
 
 
 def _translate(error: apsw.Error, path: str) -> Exception:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
-from wellkept.policy.words import Term
+from wellkept.policy.words import Term, simplify
 from wellkept.records import Scope
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key, indexed_terms, read_fact
@@ -43,6 +45,7 @@ REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+SHORT = 4
 
 
 class Erasures:
@@ -127,17 +130,19 @@ class Erasures:
 
     def jobs(self, scope: Scope, texts: Sequence[str]) -> int:
         rows = self._db.execute(JOBS, (scope_key(self._db, scope),)).fetchall()
-        held = [key for key, *columns in rows if any(_holds(column, texts) for column in columns)]
+        needles = _needles(texts)
+        held = [key for key, *columns in rows if any(_holds(column, needles) for column in columns)]
         for key in held:
             self._db.execute(REMOVE_JOB, (key,))
         return len(held)
 
     def left(self, scope: Scope, texts: Sequence[str]) -> dict[str, int]:
         owner = scope_key(self._db, scope)
+        needles = _needles(texts)
         found = {}
         for table, condition in self._tables():
             rows = self._db.execute(f"SELECT * FROM {table} WHERE {condition}", (owner,))
-            count = sum(any(_holds(value, texts) for value in row) for row in rows)
+            count = sum(any(_holds(value, needles) for value in row) for row in rows)
             if count:
                 found[table] = count
         return found
@@ -167,9 +172,31 @@ class Erasures:
         return [(key, at, json.loads(receipt)) for key, at, receipt in rows]
 
 
-def _holds(value: Any, texts: Sequence[str]) -> bool:
+def _needles(texts: Sequence[str]) -> list[str | re.Pattern[str]]:
+    """What to look for in folded values: each text as it is and as JSON writes it. A short word of ASCII letters
+    must stand alone: "art" is not in "party"."""
+    found: dict[str, None] = {}
+    for text in filter(None, texts):
+        written = (text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False)))
+        found.update((_fold(each), None) for each in written)
+    return [
+        re.compile(rf"(?<![a-z0-9]){re.escape(each)}(?![a-z0-9])")
+        if each.isascii() and len(each) < SHORT
+        else each
+        for each in found
+    ]
+
+
+def _fold(text: str) -> str:
+    """Without letter case, width and the difference of traditional Chinese, which the index ignores, too."""
+    return text.lower() if text.isascii() else simplify(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _holds(value: Any, needles: Sequence[str | re.Pattern[str]]) -> bool:
     if not isinstance(value, str) or not value:
         return False
-    return any(text in value for text in texts) or any(
-        json.dumps(text)[1:-1] in value for text in texts if "\\" in value
+    folded = _fold(value)
+    return any(
+        needle in folded if isinstance(needle, str) else needle.search(folded) is not None
+        for needle in needles
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt
+from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt, StoreError
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.derived import is_of_other_words, rebuild
@@ -25,12 +25,8 @@ def prepare(connections: Connections) -> None:
     Raises InvalidInput for a folder or another program's database, SchemaTooNew for a file of a newer
     version (untouched), StoreCorrupt for damage.
     """
-    if not connections.in_memory and Path(connections.path).is_dir():
-        raise InvalidInput(
-            f"{connections.path} is a folder. Give the path of a file, e.g. {connections.path}/chat.db"
-        )
     if not connections.in_memory:
-        _check_header(Path(connections.path))
+        _check_path(connections.path)
     connection = connections.raw()
     try:
         with typed_errors(connections.path):
@@ -62,6 +58,17 @@ def _renew(connection: apsw.Connection) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _check_path(path: str) -> None:
+    try:
+        if Path(path).is_dir():
+            raise InvalidInput(f"{path} is a folder. Give the path of a file, e.g. {path}/chat.db")
+        _check_header(Path(path))
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be looked at ({error.strerror}). Check who may read its folder."
+        ) from error
 
 
 def _check_header(path: Path) -> None:

@@ -19,15 +19,17 @@ TABLES = """
     SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
     AND name NOT LIKE '%\\_terms\\_%' ESCAPE '\\'
 """
+SCHEMA = "SELECT 1 FROM sqlite_schema WHERE instr(lower(sql), lower(?)) LIMIT 1"
 
 
 def scrub(connections: Connections, texts: Sequence[str]) -> int:
     """Empty the log, look for ``texts`` in the files, rewrite the file when they are found outside of rows;
     how many are left then.
 
-    Long texts are looked for piece by piece, because SQLite spreads them over pages.
+    Long texts are looked for piece by piece, because SQLite spreads them over pages; short ones of ASCII letters
+    also in small letters, in capitals and capitalized.
     """
-    pieces = list(_pieces(texts))
+    pieces = list(dict.fromkeys(_pieces(_with_cases(texts))))
     if connections.in_memory or not pieces:
         return 0
     connection = connections.get()
@@ -48,6 +50,13 @@ def _truncate(connections: Connections, connection: apsw.Connection) -> None:
             f"The rows are erased, but another process reads {connections.path}, so that its log still holds them. "
             "Call forget again when that process is idle."
         )
+
+
+def _with_cases(texts: Sequence[str]) -> list[str]:
+    """``texts``, and after them the short ones in other letter case."""
+    short = [text for text in texts if text.isascii() and len(text) <= PIECE]
+    cases = (str.lower, str.upper, str.title, str.capitalize)
+    return list(dict.fromkeys([*texts, *(case(text) for text in short for case in cases)]))
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[bytes]:
@@ -84,7 +93,9 @@ def _in_files(path: str, pieces: Sequence[bytes]) -> list[bytes]:
 
 
 def _in_rows(connection: apsw.Connection, text: str) -> bool:
-    """Whether somebody's row holds ``text``, so that its bytes are in the file with good reason."""
+    """Whether somebody's row holds ``text``, or the schema does, so that its bytes are in the file with good reason."""
+    if connection.execute(SCHEMA, (text,)).fetchone():
+        return True
     for (table,) in connection.execute(TABLES).fetchall():
         columns = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
         test = " OR ".join(f'instr(lower("{column}"), lower(?1))' for column in columns)
