@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Any
 
 from wellkept.apikeys import KeyRing
+from wellkept.arrivals import Arrival, append_all
 from wellkept.core import Core, system_clock
 from wellkept.embedding import EMBED, embed, remake
-from wellkept.errors import InvalidInput, NotFound, Unsupported
+from wellkept.errors import InvalidInput, NotFound, Unsupported, WellkeptError
 from wellkept.facts.extract import EXTRACT, extract, put_all
 from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
@@ -22,7 +23,7 @@ from wellkept.policy.messages import parse
 from wellkept.policy.tokens import estimate
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
-from wellkept.records import Draft, Policy, Scope, SessionInfo, text_of
+from wellkept.records import Draft, Event, Policy, Scope, SessionInfo, text_of
 from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader, open_session
 from wellkept.store.health import Maintained, Progress, Report
@@ -201,6 +202,14 @@ class Memory:
         check_text("title", title)
         id = session_id or new_id(prefix)
         return Session(self._core, open_session(self._core, scope, id, title=title, metadata=metadata))
+
+    def append_all(self, arrivals: Sequence[Arrival]) -> list[list[Event] | WellkeptError]:
+        """Append to several sessions by their ids, each all or nothing, and all in one commit where nothing fails.
+
+        For servers, which keep no handles and have many callers at once. What became of each, in order: its events, or
+        the error that ``Session.append`` would have raised. Raises StoreError for what failed them all.
+        """
+        return append_all(self._core, arrivals)
 
     def user(self, user: str, *, namespace: str) -> UserMemory:
         """What outlives a session of this user."""

@@ -223,19 +223,12 @@ class Session(SessionReader):
             return []
         now = self._core.now()
         events = [prepare(self._core, draft, now) for draft in drafts]
-        stored, due = self._core.store.write(lambda tables: self._append(tables, events, now))
+        stored, due = self._core.store.write(
+            lambda tables: store_events(self._core, tables, self._ref, events, now)
+        )
         if due:
             self._core.notify()
         return stored
-
-    def _append(self, tables: Tables, events: Sequence[NewEvent], now: int) -> tuple[list[Event], bool]:
-        """The events, and in the same transaction the jobs that they cause."""
-        stored = tables.events.append(self._ref, events, at=now)
-        turned = any(event.role == "user" for event in events)
-        due = turned and put_if_due(tables, self._ref, self._core.policy, now)
-        due = put_extraction(tables, self._ref, self._core, stored, now) or due
-        wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
-        return stored, want_events(self._core, tables, self._ref, wanted, now) or due
 
     def reply(
         self,
@@ -376,6 +369,18 @@ def open_session(
 
 # ── making an event ready
 # ────────────────────────────────────────────────────────────────────────────────────
+
+
+def store_events(
+    core: Core, tables: Tables, ref: SessionRef, events: Sequence[NewEvent], now: int
+) -> tuple[list[Event], bool]:
+    """The events, and in the same transaction the jobs that they cause; whether there are any."""
+    stored = tables.events.append(ref, events, at=now)
+    turned = any(event.role == "user" for event in events)
+    due = turned and put_if_due(tables, ref, core.policy, now)
+    due = put_extraction(tables, ref, core, stored, now) or due
+    wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
+    return stored, want_events(core, tables, ref, wanted, now) or due
 
 
 def prepare(core: Core, draft: Draft, now: int) -> NewEvent:

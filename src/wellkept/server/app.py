@@ -11,6 +11,7 @@ from starlette.routing import Route
 import wellkept
 from wellkept.aio import AsyncMemory
 from wellkept.server import api, gateway, openapi, panel, problems
+from wellkept.server.appends import Appends
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.limits import Limits
 from wellkept.server.live import Live
@@ -39,6 +40,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
         doorkeeper=Doorkeeper(memory, settings),
         live=Live(memory, settings.live_seconds),
         upstreams=Upstreams(settings),
+        appends=Appends(memory),
     )
     app = FastAPI(
         title="wellkept",

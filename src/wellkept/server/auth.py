@@ -187,7 +187,8 @@ class Tenant:
 
 
 Reader = Annotated[Scope, Depends(scoped("reader"))]
-Writer = Annotated[Scope, Depends(scoped("writer"))]
+writing = scoped("writer")
+Writer = Annotated[Scope, Depends(writing)]
 Admin = Annotated[Scope, Depends(scoped("admin"))]
 ReaderTenant = Annotated[Tenant, Depends(tenant("reader"))]
 AdminTenant = Annotated[Tenant, Depends(tenant("admin"))]

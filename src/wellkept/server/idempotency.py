@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from wellkept.records import Scope
 from wellkept.server.auth import names_of, visitor_of
-from wellkept.server.problems import MEDIA_TYPE
+from wellkept.server.problems import MEDIA_TYPE, Problem, is_json
 from wellkept.server.service import service_of
 
+M = TypeVar("M", bound=BaseModel)
 Handler = Callable[[Request], Awaitable[Response]]
 HEADER = "idempotency-key"
 
@@ -24,7 +27,12 @@ class StrictRequest(Request):
     """A request whose JSON holds numbers only: not the NaN and Infinity that Python takes for some, too."""
 
     async def json(self) -> Any:
-        return json.loads(await self.body(), parse_constant=_finite, parse_float=_finite)
+        return strict_json(await self.body())
+
+
+def strict_json(data: bytes) -> Any:
+    """``data`` as JSON. Raises ValueError."""
+    return json.loads(data, parse_constant=_finite, parse_float=_finite)
 
 
 def _finite(text: str) -> float:
@@ -66,6 +74,20 @@ class IdempotentRoute(StrictRoute):
             return response
 
         return once
+
+
+async def body_of(request: Request, model: type[M]) -> M:
+    """The body of a request, for a route that reads it by itself. Raises what FastAPI would."""
+    data = await request.body()
+    try:
+        return model.model_validate(strict_json(data) if data and is_json(request) else data)
+    except json.JSONDecodeError as error:
+        raise Problem(400, "broken_json", f"The body is no JSON: {error.msg}.") from error
+    except ValidationError as error:
+        found = [{**item, "loc": ("body", *item["loc"])} for item in error.errors()]
+        raise RequestValidationError(found) from error
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "bad_request", f"The body cannot be read: {error}.") from error
 
 
 async def _once(request: Request, key: str, handler: Handler) -> Response:

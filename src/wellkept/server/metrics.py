@@ -34,6 +34,11 @@ class Metrics:
         )  # fmt: skip
         self.jobs = Gauge("wellkept_jobs", "Jobs in the store.", ("state",), registry=self.registry)
 
+    def answered(self, method: str, route: str, status: str, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(method, route, status).inc()
+        self.seconds.labels(method, route).observe(seconds)
+
     def text(self, jobs: Mapping[str, int]) -> bytes:
         """All of it in Prometheus' text format; ``jobs`` by state as they are now."""
         for state in STATES:
@@ -63,9 +68,8 @@ class Measured:
         try:
             await self._app(scope, receive, counted)
         finally:
-            route, method = route_of(scope), scope["method"] if scope["method"] in _METHODS else "other"
-            self._metrics.requests.labels(method, route, status).inc()
-            self._metrics.seconds.labels(method, route).observe(time.perf_counter() - start)
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._metrics.answered(method, route_of(scope), status, time.perf_counter() - start)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

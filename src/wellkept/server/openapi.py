@@ -26,6 +26,20 @@ def gives(model: Any, status: int = 200) -> Responses:
     return {status: {"description": "Done.", "content": {"application/json": {"schema": _schema(model)}}}}
 
 
+def takes(model: Any, *parameters: dict[str, Any]) -> dict[str, Any]:
+    """What a route that reads its request itself says of it; for ``openapi_extra``."""
+    content = {"application/json": {"schema": _schema(model)}}
+    return {"requestBody": {"required": True, "content": content}, "parameters": list(parameters)}
+
+
+def parameter(
+    name: str, where: str, description: str, *, required: bool = False, **schema: Any
+) -> dict[str, Any]:
+    """A parameter of such a route, or of every one."""
+    described = {"type": "string", **schema}
+    return {"name": name, "in": where, "required": required, "schema": described, "description": description}
+
+
 def _schema(model: Any) -> dict[str, str]:
     name = re.sub(r"[^\w.-]", "_", getattr(model, "__name__", str(model)))
     _models[name] = model
@@ -39,16 +53,11 @@ _PROBLEM = {
 PROBLEMS: Responses = {"4XX": _PROBLEM, "5XX": _PROBLEM}
 
 
-def _parameter(name: str, where: str, description: str, **schema: Any) -> dict[str, Any]:
-    described = {"type": "string", **schema}
-    return {"name": name, "in": where, "required": False, "schema": described, "description": description}
-
-
 WHOSE = [
-    _parameter("namespace", "query", "The tenant; a key binds it.", maxLength=512),
-    _parameter("user", "query", "Whose memory; a key may bind it.", maxLength=512),
-    _parameter("x-wellkept-namespace", "header", "The same as `namespace`, percent-encoded."),
-    _parameter("x-wellkept-user", "header", "The same as `user`, percent-encoded."),
+    parameter("namespace", "query", "The tenant; a key binds it.", maxLength=512),
+    parameter("user", "query", "Whose memory; a key may bind it.", maxLength=512),
+    parameter("x-wellkept-namespace", "header", "The same as `namespace`, percent-encoded."),
+    parameter("x-wellkept-user", "header", "The same as `user`, percent-encoded."),
 ]
 _SECURITY = {"key": {"type": "http", "scheme": "bearer", "description": "`wellkept keys create` makes one."}}
 

@@ -99,15 +99,14 @@ async def _invalid(request: Request, error: Exception) -> Response:
     found = error.errors()
     if found and found[0]["type"] == "json_invalid":
         return problem(400, "broken_json", f"The body is no JSON: {found[0]['ctx']['error']}.")
-    if any(item["loc"] == ("body",) and item["type"] != "missing" for item in found) and not _is_json(
-        request
-    ):
+    if any(item["loc"] == ("body",) and item["type"] != "missing" for item in found) and not is_json(request):
         return problem(415, "not_json", "Send the body as JSON, with Content-Type: application/json.")
     said = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found)
     return problem(422, "invalid_input", said)
 
 
-def _is_json(request: Request) -> bool:
+def is_json(request: Request) -> bool:
+    """Whether a request says that its body is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or kind.endswith("+json")
 

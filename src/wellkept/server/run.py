@@ -49,6 +49,7 @@ def server_of(app: FastAPI, *, on_ready: Callable[[str], None]) -> uvicorn.Serve
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
     )
     return _Server(config, service, on_ready)

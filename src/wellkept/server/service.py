@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 from fastapi import Depends, Request
 
 from wellkept.aio import AsyncMemory
+from wellkept.server.appends import Appends
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.live import Live
 from wellkept.server.metrics import Metrics
@@ -26,6 +27,7 @@ class Service:
     doorkeeper: Doorkeeper
     live: Live
     upstreams: Upstreams
+    appends: Appends
     metrics: Metrics = field(default_factory=Metrics)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 

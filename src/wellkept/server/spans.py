@@ -24,10 +24,15 @@ ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 NAME = "wellkept"
 
 
+def _collected() -> bool:
+    """Whether anybody set up a collection of spans; without one each would be made for nothing."""
+    return trace is not None and not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+
+
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[None]:
     """A span around a block, inside the one of the request."""
-    if trace is None:
+    if not _collected():
         yield
         return
     with trace.get_tracer(NAME).start_as_current_span(name, attributes=attributes):
@@ -36,7 +41,7 @@ def span(name: str, **attributes: Any) -> Iterator[None]:
 
 def inject(headers: MutableMapping[str, str]) -> None:
     """Let the other side of a request hang its spans under the current one."""
-    if trace is not None:
+    if _collected():
         propagate.inject(headers)
 
 
@@ -47,7 +52,7 @@ class Traced:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if trace is None or scope["type"] != "http":
+        if scope["type"] != "http" or not _collected():
             await self._app(scope, receive, send)
             return
         caller = propagate.extract(dict(Headers(scope=scope)))

@@ -1,0 +1,70 @@
+"""Messages for several sessions at once, as a server gets them: one commit for all that arrived together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from wellkept.core import Core
+from wellkept.errors import NotFound, StoreError, WellkeptError
+from wellkept.policy.checks import check_name
+from wellkept.records import Draft, Event, Record, Scope
+from wellkept.session import prepare, store_events
+from wellkept.store.protocol import Tables
+
+Work: TypeAlias = Callable[[Tables], tuple[list[Event], bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(Record):
+    """Messages for one session of a user, to be appended all or none."""
+
+    scope: Scope
+    session_id: str
+    drafts: Sequence[Draft]
+
+
+def append_all(core: Core, arrivals: Sequence[Arrival]) -> list[list[Event] | WellkeptError]:
+    """See ``Memory.append_all``."""
+    works = [_made_ready(core, arrival) for arrival in arrivals]
+    sound = [work for work in works if not isinstance(work, WellkeptError)]
+    try:
+        done: list[tuple[list[Event], bool] | WellkeptError] = core.store.write(
+            lambda tables: [work(tables) for work in sound]
+        )
+    except StoreError:
+        raise
+    except WellkeptError:
+        # Nothing of it remains. One of them is at fault, and only that one may fail.
+        done = [_alone(core, work) for work in sound]
+    if any(not isinstance(each, WellkeptError) and each[1] for each in done):
+        core.notify()
+    following = iter(done)
+    outcomes = [work if isinstance(work, WellkeptError) else next(following) for work in works]
+    return [each if isinstance(each, WellkeptError) else each[0] for each in outcomes]
+
+
+def _made_ready(core: Core, arrival: Arrival) -> Work | WellkeptError:
+    """What is to be done in the transaction; all else is done here."""
+    now = core.now()
+    try:
+        check_name("session_id", arrival.session_id)
+        events = [prepare(core, draft, now) for draft in arrival.drafts]
+    except WellkeptError as error:
+        return error
+
+    def work(tables: Tables) -> tuple[list[Event], bool]:
+        ref = tables.sessions.find(arrival.scope, arrival.session_id)
+        if ref is None:
+            raise NotFound(f"No session {arrival.session_id!r} for this user. Begin it first.")
+        return store_events(core, tables, ref, events, now) if events else ([], False)
+
+    return work
+
+
+def _alone(core: Core, work: Work) -> tuple[list[Event], bool] | WellkeptError:
+    try:
+        return core.store.write(work)
+    except WellkeptError as error:
+        return error

@@ -1,0 +1,98 @@
+"""Messages for several sessions at once: each all or nothing, and only the one at fault fails."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from wellkept import AsyncMemory, Conflict, Draft, InvalidInput, Memory, NotFound, StoreBusy
+from wellkept.arrivals import Arrival
+from wellkept.records import Scope
+from wellkept.server.appends import Appends
+
+ALICE, BOB = Scope("acme", "alice"), Scope("acme", "bob")
+
+
+def said(*texts: str, key: str | None = None) -> list[Draft]:
+    return [Draft(role="user", content=text, idempotency_key=key) for text in texts]
+
+
+def opened(memory: Memory, *ids: str) -> None:
+    for id in ids:
+        memory.session(namespace="acme", user="alice", session_id=id, create=True)
+
+
+def held(memory: Memory, id: str) -> list[object]:
+    chat = memory.session(namespace="acme", user="alice", session_id=id)
+    return [event.content for event in chat.get_recent(1000)]
+
+
+def test_what_arrives_together_is_stored_in_order() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        opened(memory, "a", "b")
+        arrivals = [
+            Arrival(ALICE, "a", said("1", "2")),
+            Arrival(ALICE, "b", said("x")),
+            Arrival(ALICE, "a", said("3")),
+        ]
+        first, second, third = memory.append_all(arrivals)
+        assert [event.seq for event in [*first, *third]] == [1, 2, 3]  # type: ignore[misc]
+        assert (held(memory, "a"), held(memory, "b")) == (["1", "2", "3"], ["x"])
+        assert second[0].session_id == "b"  # type: ignore[index]
+
+
+def test_only_the_one_at_fault_fails_and_leaves_nothing() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        opened(memory, "a")
+        memory.append_all([Arrival(ALICE, "a", said("first", key="k"))])
+        outcomes = memory.append_all(
+            [
+                Arrival(ALICE, "a", said("good")),
+                Arrival(ALICE, "gone", said("x")),
+                Arrival(BOB, "a", said("not his")),
+                Arrival(ALICE, "a", [*said("half"), *said("other", key="k")]),
+                Arrival(ALICE, "a", said("fine", " ")),
+                Arrival(ALICE, "a", said("last")),
+            ]
+        )
+        kinds = [type(each) for each in outcomes]
+        assert kinds == [list, NotFound, NotFound, Conflict, InvalidInput, list]
+        assert held(memory, "a") == ["first", "good", "last"]
+
+
+def test_background_work_becomes_due_as_with_one_at_a_time() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        opened(memory, "a")
+        memory.append_all([Arrival(ALICE, "a", said(str(number))) for number in range(60)])
+        assert [job.kind for job in memory.jobs.list()] == ["summarize"]
+
+
+def test_many_callers_share_commits_and_each_gets_its_own(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with AsyncMemory(str(tmp_path / "chat.db"), worker=False) as memory:
+            await memory.run(lambda opened_: opened(opened_, *(f"s{n}" for n in range(20))))
+            line = Appends(memory)
+            calls = [line.append(Arrival(ALICE, f"s{n}", said(f"text {n}"))) for n in range(20)]
+            missing = line.append(Arrival(ALICE, "nope", said("x")))
+            *stored, refused = await asyncio.gather(*calls, missing, return_exceptions=True)
+            assert [events[0].content for events in stored] == [f"text {n}" for n in range(20)]  # type: ignore[index]
+            assert isinstance(refused, NotFound)
+
+    asyncio.run(main())
+
+
+def test_what_fails_them_all_is_told_to_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object) -> None:
+        raise StoreBusy("locked")
+
+    async def main() -> None:
+        async with AsyncMemory(":memory:", worker=False) as memory:
+            line = Appends(memory)
+            monkeypatch.setattr(Memory, "append_all", busy)
+            calls = [line.append(Arrival(ALICE, "a", said("x"))) for _ in range(3)]
+            done = await asyncio.gather(*calls, return_exceptions=True)
+            assert [type(each) for each in done] == [StoreBusy] * 3
+
+    asyncio.run(main())
