@@ -22,8 +22,6 @@ def check_draft(draft: Draft) -> None:
         raise InvalidInput(f"The role is {draft.role!r}; it must be one of: {', '.join(ROLES)}.")
     if draft.speaker is not None:
         check_text("speaker", draft.speaker)
-        if not draft.speaker.isprintable():
-            raise InvalidInput(f"The speaker is {draft.speaker!r:.80}; it must be a name on one line.")
     if draft.idempotency_key is not None:
         check_text("idempotency_key", draft.idempotency_key, least=1)
     content = draft.content
