@@ -156,10 +156,12 @@ class EventCorpus(_Corpus):
             for key, end in ends.items()
             if kept.ends.get(key) != end
         ]
+        docs = kept.docs
         if new:
-            kept.docs.update(_docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner))))
-        self._rosters.put(owner, Roster(lives, ends, kept.docs))
-        return kept.docs
+            # Another thread may be reading the old ones.
+            docs = {**docs, **_docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))}
+        self._rosters.put(owner, Roster(lives, ends, docs))
+        return docs
 
     def _is_writing(self) -> bool:
         """What is not committed may never be: it must not stay in memory."""
