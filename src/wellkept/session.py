@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from wellkept import context as contexts
-from wellkept.context import Context, Moment
+from wellkept.context import Context
 from wellkept.core import Core
 from wellkept.embedding import want_events
 from wellkept.errors import ModelError, NotFound
@@ -24,6 +24,7 @@ from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, Ses
 from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due, rebuild
+from wellkept.tiers import Moment
 from wellkept.trace import TraceList, traced
 
 T = TypeVar("T")

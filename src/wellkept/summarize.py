@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wellkept.context import entry
 from wellkept.core import Core
 from wellkept.errors import Conflict, ModelError, NotFound
 from wellkept.jobs import Finish, Outcome, OverCeiling, Run
+from wellkept.policy.bridge import entry
 from wellkept.policy.compress import (
     DEFAULT_TOPIC,
     MAX_TOPICS,
@@ -154,7 +154,7 @@ def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
         if event.role == "user" or "topic" in event.metadata:
             topic = str(event.metadata.get("topic") or DEFAULT_TOPIC)
         if text_of(event.content).strip():
-            groups.setdefault(topic, []).append(entry(core, event))
+            groups.setdefault(topic, []).append(entry(event, core.zone))
     return groups
 
 
