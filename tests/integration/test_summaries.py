@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import os
 import signal
 import subprocess
@@ -659,3 +660,16 @@ def test_a_message_waits_for_no_model(make: Make) -> None:
     talk(chat, 12)
     assert len(chat.get_recent(100)) == 24
     model.gate.set()
+
+
+def test_what_is_recalled_of_a_ledger_says_once_who_said_it_and_when(make: Make) -> None:
+    memory = make(summary_share=0.05)
+    chat = open_chat(memory)
+    for number in range(30):
+        chat.add_message("user", f"第{number}次：恐龙馆门票{number * 13 + 7}元，要记住。")
+        chat.add_message("assistant", "好的")
+        memory.run_jobs()
+    assert "门票20元" in "".join(line.text for line in chat.ledger())
+    context = chat.get_context("恐龙馆门票20元")
+    recalled = [it.line for it in context.recalled if "/ledger/" in it.id or "/summary/" in it.id]
+    assert recalled and not any(re.match(r"\[[^]]+\] \w+: [\[·]", line) for line in recalled)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from wellkept.policy.assemble import Count, Item, Section, fence
+from wellkept.policy.assemble import Count, Item, Section, fence, name_of
 from wellkept.policy.digest import Entry, digest
 from wellkept.records import Event, text_of
 
@@ -46,7 +46,7 @@ def entry(event: Event, zone: ZoneInfo) -> Entry:
 
 
 def _said(event: Event) -> _Said:
-    return event.seq, event.speaker or event.role, text_of(event.content), event.ts
+    return event.seq, name_of(event.speaker, event.role), text_of(event.content), event.ts
 
 
 def _entry(said: _Said, zone: ZoneInfo) -> Entry:

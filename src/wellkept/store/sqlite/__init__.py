@@ -111,7 +111,7 @@ class SqliteStore:
 
     def doctor(self, *, repair: bool = False) -> Report:
         """See ``store.health.Maintained``."""
-        return examine(self._connections, repair=repair)
+        return examine(self._connections, repair=repair, tally=self._tally)
 
     def scrub(self, texts: Sequence[str]) -> int:
         """See ``store.protocol.Store``."""
