@@ -95,11 +95,17 @@ class Runner:
     """
 
     def __init__(
-        self, core: Core, handlers: Mapping[str, Handler], *, beside: Callable[[], None] = lambda: None
+        self,
+        core: Core,
+        kinds: Sequence[str],
+        handler: Callable[[str], Handler],
+        *,
+        beside: Callable[[], None] = lambda: None,
     ) -> None:
         self._core = core
         self._beside = beside
-        self._handlers = handlers
+        self._kinds = kinds
+        self._handler = handler
         self._wake = threading.Event()
         self._stopping = False
         self._current: Run | None = None
@@ -117,7 +123,7 @@ class Runner:
 
     def run_one(self) -> bool:
         """Run the next due job, if there is one."""
-        core, kinds = self._core, list(self._handlers)
+        core, kinds = self._core, self._kinds
         now = core.now()
         if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
             return False
@@ -136,7 +142,7 @@ class Runner:
 
     def _attempt(self, run: Run) -> None:
         try:
-            finish = self._handlers[run.job.kind](run)
+            finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
             self._end(
@@ -200,10 +206,7 @@ class Runner:
 
     def wake_if_due(self) -> None:
         """Start the thread when an earlier process left work behind."""
-        if (
-            self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers)))
-            <= self._core.now()
-        ):
+        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) <= self._core.now():
             self.notify()
 
     def _start(self) -> None:
