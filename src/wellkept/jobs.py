@@ -7,22 +7,22 @@ process dies in between.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
-from wellkept.models.protocol import Model, Reply
-from wellkept.records import Scope
-from wellkept.store.protocol import Job, JobState, Tables
 
-log = logging.getLogger("wellkept.jobs")
+if TYPE_CHECKING:
+    from logging import Logger
+
+    from wellkept.core import Core
+    from wellkept.models.protocol import Model, Reply
+    from wellkept.records import Scope
+    from wellkept.store.protocol import Job, JobState, Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
@@ -30,8 +30,15 @@ FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
 
 Outcome: TypeAlias = Mapping[str, Any]
-Finish: TypeAlias = Callable[[Tables], Outcome]
+Finish: TypeAlias = "Callable[[Tables], Outcome]"
 Handler: TypeAlias = Callable[["Run"], Finish]
+
+
+def _log() -> Logger:
+    """Imported late: most programs end without a word here."""
+    from logging import getLogger
+
+    return getLogger("wellkept.jobs")
 
 
 class OverCeiling(Exception):
@@ -160,8 +167,11 @@ class Runner:
         except NotFound as error:
             self._end(run, "cancelled", str(error))
         except Exception as error:  # a handler's own fault must stay readable and not end the worker
+            from traceback import format_exception
+
+            log = _log()
             log.exception("Job %s (%s) failed", run.job.id, run.job.kind)
-            self._end(run, "failed", "".join(traceback.format_exception(error))[-4000:])
+            self._end(run, "failed", "".join(format_exception(error))[-4000:])
 
     def _store(self, run: Run, finish: Finish) -> None:
         def work(tables: Tables) -> None:
@@ -174,7 +184,7 @@ class Runner:
         try:
             self._core.store.write(work)
         except Conflict as lost:
-            log.info("Result of job %s dropped: %s", run.job.id, lost)
+            _log().info("Result of job %s dropped: %s", run.job.id, lost)
             self._end(run, "cancelled", str(lost))
 
     def _end(
@@ -221,7 +231,7 @@ class Runner:
             try:
                 self.run_due()
             except StoreError as error:
-                log.warning("The worker waits: %s", error)
+                _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
 
     def stop(self, timeout: float = 10.0) -> None:

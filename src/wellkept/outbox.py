@@ -5,8 +5,11 @@ The work itself (``summarize.py``, ``facts/extract.py``, ``embedding.py``) is im
 
 from __future__ import annotations
 
-from wellkept.records import Policy
-from wellkept.store.protocol import SessionRef, Tables, Uncovered
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wellkept.records import Policy
+    from wellkept.store.protocol import SessionRef, Tables, Uncovered
 
 SUMMARIZE, EXTRACT, EMBED = KINDS = ("summarize", "extract", "embed")
 

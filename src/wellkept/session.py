@@ -6,12 +6,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from wellkept.errors import ModelError, NotFound
-from wellkept.models.protocol import Reply
 from wellkept.outbox import put_if_due
-from wellkept.policy.assemble import event_tokens
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
 from wellkept.policy.content import dumps
 from wellkept.policy.terms import event_terms
+from wellkept.policy.tokens import event_tokens
 from wellkept.records import Draft
 from wellkept.store.protocol import NewEvent
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from wellkept.context import Context
     from wellkept.core import Core
+    from wellkept.models.protocol import Reply
     from wellkept.records import Content, Event, LedgerLine, Role, Scope, SessionInfo, Summary
     from wellkept.reply import Answer
     from wellkept.store.protocol import SessionRef, Tables
@@ -303,6 +303,8 @@ class Session(SessionReader):
         return self.get_context((asked or None) if query is True else query or None, budget)
 
     def _streamed(self, context: Context, pieces: Iterator[str | Reply]) -> Iterator[str | Answer]:
+        from wellkept.models.protocol import Reply
+
         for piece in pieces:
             if isinstance(piece, Reply):
                 yield self._answered(context, piece)
