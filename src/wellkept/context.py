@@ -13,14 +13,12 @@ from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
 from wellkept.facts.show import FactTiers, Past, fact_tiers
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
-    MESSAGE_TOKENS,
     NOTE,
     Candidate,
     Item,
     Section,
     SystemText,
     clip,
-    event_tokens,
     fence,
     system_text,
     window,
@@ -29,6 +27,7 @@ from wellkept.policy.assemble import (
 from wellkept.policy.checks import milliseconds
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
+from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Event, Record, Scope, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
