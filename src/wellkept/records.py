@@ -40,6 +40,18 @@ class Record:
         return result
 
 
+class _Nothing(dict[str, Any]):
+    """An empty dict that many records share, and that therefore cannot be filled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("What was read cannot be changed. Copy it: dict(event.metadata).")
+
+    __setitem__ = __ior__ = setdefault = update = _refuse
+
+
+NOTHING = _Nothing()
+
+
 @dataclass(frozen=True, slots=True)
 class Scope(Record):
     """Whose memory: a user inside a namespace. Every read and write names one."""
