@@ -12,7 +12,6 @@ from wellkept.core import Core
 from wellkept.errors import BudgetExceeded
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
-    MESSAGE_TOKENS,
     NOTE,
     Candidate,
     Count,
@@ -21,7 +20,6 @@ from wellkept.policy.assemble import (
     Section,
     SystemText,
     clip,
-    event_tokens,
     joined,
     name_of,
     rendered,
@@ -31,6 +29,7 @@ from wellkept.policy.assemble import (
 from wellkept.policy.bridge import bridge
 from wellkept.policy.checks import check_budget
 from wellkept.policy.messages import repair, to_anthropic, to_openai
+from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Event, Record, Scope, text_of
 from wellkept.store.protocol import SessionRef

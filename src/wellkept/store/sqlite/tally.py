@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 
 from wellkept.models.protocol import Tokenizer
-from wellkept.policy.assemble import event_tokens
 from wellkept.policy.content import loads
+from wellkept.policy.tokens import event_tokens
 from wellkept.records import Content
 
 FIND = "SELECT value FROM settings WHERE name = 'tokenizer'"
