@@ -120,7 +120,9 @@ class _Exchange:
         return prepared
 
     def _failed(self, error: Exception, headers: dict[str, str]) -> None:
-        log.warning("A request went through without memory", exc_info=error)
+        # What is no error of ours says why by itself.
+        unknown = None if isinstance(error, WellkeptError) else error
+        log.warning("A request went through without memory: %s", describe(error), exc_info=unknown)
         self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
         headers["x-wellkept-error"] = describe(error)
 
