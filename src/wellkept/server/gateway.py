@@ -20,6 +20,7 @@ from starlette.responses import Response
 from wellkept.errors import NotFound, WellkeptError
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
+from wellkept.server.idempotency import BareRoute
 from wellkept.server.problems import status_of
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
@@ -29,7 +30,7 @@ from wellkept.server.spans import span
 
 log = logging.getLogger("wellkept.gateway")
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=BareRoute)
 OPENAI, ANTHROPIC = OpenAI(), Anthropic()
 
 
