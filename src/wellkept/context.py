@@ -163,9 +163,10 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
 
 
 def _recalled(core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment) -> list[Recalled]:
-    """What recall finds for the query, as of the newest event that the context knows."""
+    """What recall finds for the query; of an earlier moment, up to the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
-    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
+    until = last if then != NOW else None
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
     found = recall(core, scope, search)
     return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
 

@@ -18,6 +18,8 @@ Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobi
 
 def plain(value: Any) -> Any:
     """``value`` as JSON-ready data: records become dicts, tuples lists, datetimes ISO 8601 strings."""
+    if type(value) in (str, int, float, bool, type(None)):
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
