@@ -27,8 +27,6 @@ def check(root, disk=None):
     """
     if (disk or Disk()).size(root) >= 0:
         return _in_image(check, root)
-    if (disk or Disk()).size(root) >= 0:
-        return _in_image(check, root)
     folder = Folder(root, disk)
     sessions = [_check_session(session) for session in folder.sessions()]
     memory = _check_memory(folder)
@@ -48,8 +46,6 @@ def show(root, disk=None):
     """The contents of the directory or image file for people: ``sessions`` (id, messages as role and text),
     ``facts``,
     ``profile``."""
-    if (disk or Disk()).size(root) >= 0:
-        return _in_image(show, root)
     if (disk or Disk()).size(root) >= 0:
         return _in_image(show, root)
     folder = Folder(root, disk)
