@@ -203,19 +203,18 @@ def _owner(target: Target) -> Scope:
 
 
 class _Known:
-    """Gives the checksums of the records of a session that were imported before."""
+    """Gives, for each message of a session, the checksums of the records that may hold it on a device."""
 
     def __init__(self, memory: Memory, scope: Scope) -> None:
         self._memory = memory
         self._scope = scope
 
-    def __call__(self, session_id: str) -> list[str]:
+    def __call__(self, session_id: str) -> list[set[str]]:
         try:
             events = list(_events(self._memory, self._scope, session_id))
         except NotFound:
             return []
-        sources = (event.metadata.get("device", {}) for event in events)
-        return [source["sha256"] for source in sources if source.get("session") == session_id]
+        return [device_files.records_of(event) for event in events]
 
 
 def _take_facts(
@@ -322,7 +321,13 @@ def _copy(
 
 def _statement(fact: Fact) -> Statement:
     claim = Claim(**{name: getattr(fact, name) for name in Claim.__dataclass_fields__})
-    return claim, fact.metadata, milliseconds(fact.valid_from), milliseconds(fact.changed_at)
+    source = {**fact.metadata.get("device", {}), "id": device_files.origin(fact)}
+    return (
+        claim,
+        {**fact.metadata, "device": source},
+        milliseconds(fact.valid_from),
+        milliseconds(fact.changed_at),
+    )
 
 
 def _events(memory: Memory, scope: Scope, session_id: str) -> Iterator[Event]:
