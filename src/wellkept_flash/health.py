@@ -18,8 +18,8 @@ def check(root, disk=None):
 
     Returns:
         A dict: ``healthy``; ``sessions``, a list of dicts (name, id, bytes, records, healed, damaged_bytes,
-        unclaimed, blocked, firmware: "reads it" or why it would lose it, findings); ``memory``, a dict
-        (bytes, items, damaged_bytes, firmware, findings); ``profile``, the sizes of the documents;
+        unclaimed, blocked, firmware: "reads it" or why it would lose it, findings, notes); ``memory``, a dict
+        (bytes, items, damaged_bytes, firmware, findings, notes); ``profile``, the sizes of the documents;
         ``bytes`` in all.
 
     Raises:
@@ -95,7 +95,8 @@ def _in_image(look, image):
 
 
 def _check_session(session):
-    findings = session.findings()
+    aside = session.set_aside()
+    findings = [finding for finding in session.findings() if finding != aside]
     records = healed = unclaimed = damaged = unclean = 0
     for line in session.scan():
         if line.state == DAMAGED:
@@ -122,6 +123,7 @@ def _check_session(session):
         "blocked": session.disk.size(session.blocked) >= 0,
         "firmware": firmware_view(session),
         "findings": findings,
+        "notes": [aside] if aside else [],
     }
 
 

@@ -202,9 +202,12 @@ class Session(journal.Journal):
             found.append(
                 "blocked by the firmware, whose compaction found nothing to drop: lift_block() frees it"
             )
-        if self.disk.size(self.damaged) > 0:
-            found.append("damaged records were set aside in " + self.damaged)
-        return found
+        aside = self.set_aside()
+        return found + [aside] if aside else found  # noqa: RUF005 - MicroPython has no [*list]
+
+    def set_aside(self):
+        """A sentence on damage that a repair has set aside; empty where there was none."""
+        return "damaged records were set aside in " + self.damaged if self.disk.size(self.damaged) > 0 else ""
 
     def lift_block(self):
         """Free a session that the firmware blocked; the next completed turn compacts it."""

@@ -122,7 +122,7 @@ def test_repair_keeps_what_is_whole_and_sets_the_rest_aside(device: Path, run: R
     assert run("check", str(device)).exit_code == 1
     result = run("repair", str(device))
     assert result.exit_code == 0 and "3 whole, 1 damaged" in result.stdout
-    assert "is sound" not in result.stdout and "set aside in" in result.stdout
+    assert "is sound" in result.stdout and "note: damaged records were set aside in" in result.stdout
     assert len(load_session(data)) == 3
     assert b"\xff\xfe\xfd" in Path(f"{data}.damaged").read_bytes()
 
@@ -403,3 +403,46 @@ def test_a_folded_export_brings_nothing_new(tmp_path: Path, run: Run) -> None:
     run("export", str(tmp_path / "out"), store=True)
     assert b"clipped" in next((tmp_path / "out" / "sessions").glob("*.log")).read_bytes()
     assert "1 conversations, 0 new messages" in run("import", str(tmp_path / "out"), store=True).stdout
+
+
+# ── the doctor ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_doctor_says_of_each_golden_directory_what_check_says(shared: Path, tmp_path: Path) -> None:
+    for scenario in scenarios(shared):
+        root = tmp_path / scenario.name
+        shutil.copytree(scenario / "expected" / "fatfs", root)
+        before = files_of(root)
+        checked = CliRunner().invoke(cli, ["device", "check", str(root), "--json"])
+        result = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}", "--json"])
+        report, seen = json.loads(checked.stdout), json.loads(result.stdout)
+        said = " ".join(finding["text"] for finding in seen["findings"])
+        for one in [*report["sessions"], report["memory"]]:
+            assert one["firmware"] == "reads it" or one["firmware"] in said, scenario.name
+            assert all(finding in said for finding in one["findings"]), scenario.name
+        assert files_of(root) == before, "the doctor wrote something"
+        CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}", "--repair"])
+        after = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}"])
+        assert (after.exit_code, after.stdout.splitlines()[-1]) == (0, f"flash:{root} is sound.")
+
+
+def test_the_doctor_sees_damage_beside_the_device_s_files(tmp_path: Path) -> None:
+    root = tmp_path / "device"
+    with Memory(f"flash:{root}", worker=False) as memory:
+        memory.session(namespace="home", user="小明").add_message("user", "hi")
+    journal = root / "wellkept.journal"
+    journal.write_bytes(journal.read_bytes().replace(b'"hi"', b'"ho"').replace(b"tokens", b"tikens"))
+    result = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}"])
+    assert result.exit_code == 1 and "damaged lines of wellkept.journal" in result.stdout
+    repaired = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}", "--repair"])
+    assert repaired.exit_code == 0 and "repaired file" in repaired.stdout
+    assert CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}"]).exit_code == 0
+
+
+def test_a_repaired_directory_is_sound(device: Path, run: Run) -> None:
+    [data] = (device / "sessions").glob("*.log")
+    data.write_bytes(data.read_bytes() + b"torn")
+    assert run("check", str(device)).exit_code == 1
+    assert "is sound" in run("repair", str(device)).stdout
+    result = run("check", str(device))
+    assert result.exit_code == 0 and "note: damaged records were set aside" in result.stdout

@@ -23,7 +23,7 @@ from wellkept.policy.checks import milliseconds
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Scope, SessionInfo, blocks_of
 from wellkept.store.facts import Fact
-from wellkept.store.flash import location
+from wellkept.store.flash import care, location
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
 from wellkept.store.protocol import Tables
@@ -56,7 +56,8 @@ def check_command(path: str, json: bool) -> None:
 
     Nothing is written. Ends with exit code 1 when something is damaged, or would be lost or refused by the firmware.
     """
-    report = device_files.check(path)
+    with typed_errors():
+        report = care.check(path)
     if json:
         print_json(report)
     else:
@@ -81,8 +82,9 @@ def _print_health(report: Mapping[str, Any]) -> None:
         click.echo(
             clean(f"{name}: a power cut interrupted its replacement; as it is, the firmware may lose it")
         )
-    for note in memory["notes"]:
-        click.echo(clean(f"note: {note}"))
+    for one in [*report["sessions"], memory]:
+        for note in one["notes"]:
+            click.echo(clean(f"note: {note}"))
     path = report["root"]
     click.echo(f"{path} is sound." if report["healthy"] else f"To repair it: wellkept device repair {path}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from wellkept.records import Event
 from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of, line_of
-from wellkept_flash import compact, folder, health, images
+from wellkept_flash import compact, folder, images
 from wellkept_flash.items import Item as Memorised
 from wellkept_flash.profile import DOCUMENTS
 
@@ -39,19 +38,6 @@ def opened(path: str) -> Iterator[Any]:
         with tempfile.TemporaryDirectory() as unpacked:
             images.unpack(path, unpacked)
             yield folder.Folder(unpacked)
-
-
-def check(path: str) -> dict[str, Any]:
-    """``health.check``, which would finish the replacements that a power cut left half-done, without writing anything.
-
-    ``cut_off`` names the files whose replacement waits; as they are, the firmware may lose them.
-    """
-    drafts = sorted(Path(path).rglob("*.new")) if os.path.isdir(path) else []
-    with typed_errors(), tempfile.TemporaryDirectory() as made:
-        looked_at = shutil.copytree(path, os.path.join(made, "copy")) if drafts else path
-        report: dict[str, Any] = health.check(looked_at)
-    cut_off = [str(draft.relative_to(path).with_suffix("")) for draft in drafts]
-    return {**report, "root": path, "healthy": report["healthy"] and not drafts, "cut_off": cut_off}
 
 
 # ── device → store ──────────────────────────────────────────────────────────────────────────────────────────
