@@ -286,7 +286,7 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]
         parts=parts,
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
-        trace=(*system.candidates, *seen),
+        trace=(*system.candidates, *tiers.facts.missing, *seen),
         recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,

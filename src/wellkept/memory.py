@@ -26,6 +26,7 @@ from wellkept.recall import Result, recall, search_of
 from wellkept.records import Draft, Event, Policy, Scope, SessionInfo, text_of
 from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader, open_session
+from wellkept.store.facts import Actor
 from wellkept.store.health import Maintained, Progress, Report
 from wellkept.store.protocol import SessionRef, Store, Tables
 from wellkept.summarize import SUMMARIZE, summarize
@@ -330,7 +331,7 @@ class UserMemory(FactsMemory, UserReader):
         self, messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]], *, infer: bool = True,
         subject: str = USER, attribute: str = "", labels: Sequence[str] = (), keywords: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None, user_id: str | None = None, agent_id: str | None = None,
-        run_id: str | None = None,
+        run_id: str | None = None, actor: Actor = "app",
     ) -> dict[str, Any]:  # fmt: skip
         """Remember something, in mem0's shape: ``{"results": [{"id", "memory", "event"}]}``.
 
@@ -339,11 +340,12 @@ class UserMemory(FactsMemory, UserReader):
             infer: False stores each text of the user as one fact, as it is, and says at once what became of it:
                 "ADD", "NONE" for what was known, "DELETE" for what it took the place of. True appends the messages to
                 a session (``run_id``, or a new one, whose "session_id" is in the answer), and a job extracts from it.
-            subject, attribute, labels, keywords: of the facts, with ``infer=False``.
+            subject, attribute, labels, keywords, actor: of the facts, with ``infer=False``.
             user_id, agent_id, run_id: mem0's names. The user must be this one; the others become metadata.
 
         Raises:
-            InvalidInput: an empty or overlong text, a foreign ``user_id``, or ``infer=True`` without a model.
+            InvalidInput: an empty or overlong text, labels that are too many or too long, a foreign ``user_id``, or
+                ``infer=True`` without a model.
         """
         self.check_user(user_id)
         if isinstance(labels, str) or isinstance(keywords, str):
@@ -369,7 +371,7 @@ class UserMemory(FactsMemory, UserReader):
             for draft in drafts
             if draft.role == "user"
         ]
-        return {"results": [each.to_dict() for each in self.keep_all(claims, metadata=kept)]}
+        return {"results": [each.to_dict() for each in self.keep_all(claims, metadata=kept, actor=actor)]}
 
     def _infer(self, drafts: Sequence[Draft], run_id: str | None) -> dict[str, Any]:
         self._need_model()
@@ -399,12 +401,12 @@ class UserMemory(FactsMemory, UserReader):
         """The memory tools as definitions for a model: "openai" or "anthropic"."""
         return definitions(shape)
 
-    def call_tool(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
         """Execute a model's call of one of the ``tools`` for this user; the result as JSON text for the model.
 
         What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend.
         """
-        return call(self, name, arguments)
+        return call(self, name, arguments, max_labels=self._core.policy.max_labels)
 
     def reembed(self) -> int:
         """Have every document embedded that has no vector of the configured embedder; how many wait.

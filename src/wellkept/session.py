@@ -13,9 +13,17 @@ from wellkept.core import Core
 from wellkept.embedding import want_events
 from wellkept.errors import ModelError, NotFound
 from wellkept.facts.extract import put as put_extraction
+from wellkept.facts.extract import put_now
 from wellkept.models.protocol import Reply
 from wellkept.policy.assemble import event_tokens
-from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
+from wellkept.policy.checks import (
+    check_draft,
+    check_limit,
+    check_seq,
+    check_text,
+    milliseconds,
+    plain_metadata,
+)
 from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
@@ -71,8 +79,12 @@ class SessionReader:
 
         ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below
             this seq. ``since`` and ``until``: those said in this time, the end not included.
+
+        Raises InvalidInput for what is no seq, no aware time or no limit; NotFound when the session was deleted.
         """
         limit = check_limit(limit)
+        check_seq("after", after)
+        check_seq("before", before)
         if since is not None or until is not None:
             start, end = milliseconds(since), milliseconds(until)
             return self._some(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
@@ -328,6 +340,19 @@ class Session(SessionReader):
 
         return self._core.store.write(pop)
 
+    def end(self) -> bool:
+        """Say that the conversation is over for now: what the user said and was not read yet is extracted at once,
+        not after ``Policy.extract_idle``; whether there was something. It can be gone on with at any time."""
+
+        def work(tables: Tables) -> bool:
+            self._known(tables.sessions.info(self._ref))
+            return put_now(self._core, tables, self._ref)
+
+        due = self._core.store.write(work)
+        if due:
+            self._core.notify()
+        return due
+
     def rename(self, title: str) -> None:
         """Give it another title."""
         check_text("title", title)
@@ -346,6 +371,7 @@ class Session(SessionReader):
         )
         ledger = len(tables.summaries.ledger(self._ref))
         summaries = tables.summaries.drop(self._ref, 1)
+        tables.replies.forget(self.scope, holding=self.id)
         removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
         return {**tables.sessions.delete(self._ref), **removed}
 

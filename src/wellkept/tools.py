@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from wellkept.errors import InvalidInput, WellkeptError
-from wellkept.policy.labels import carries, catalogue
+from wellkept.policy.labels import carries, catalogue, clean, left_out
 from wellkept.store.facts import Fact
 
 if TYPE_CHECKING:
@@ -99,11 +99,17 @@ def definitions(shape: Shape) -> list[dict[str, Any]]:
     return tools
 
 
-def call(user: UserMemory, name: str, arguments: Mapping[str, Any] | str) -> str:
+def call(user: UserMemory, name: str, arguments: Mapping[str, Any] | str | None, *, max_labels: int) -> str:
     """The result of a call as JSON: ``{"ok": true, …}``, or ``{"ok": false, "error", "message"}`` for what
-    the model did wrong."""
+    the model did wrong. Of its labels those that fit are taken, and the others named."""
     try:
-        return _json({"ok": True, **_run(user, name, _arguments(name, arguments))})
+        values = _arguments(name, arguments)
+        given = values.get("labels", [])
+        if name in ("memory_store", "memory_update") and given:
+            values["labels"] = clean(given, limit=max_labels)
+        dropped = left_out(given, values.get("labels", ()))
+        told = {"labels_left_out": dropped} if dropped else {}
+        return _json({"ok": True, **_run(user, name, values), **told})
     except _Refused as refused:
         return _json({"ok": False, **refused.answer})
     except (WellkeptError, ValueError) as error:
@@ -125,12 +131,12 @@ def _code(error: Exception) -> str:
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
 
 
-def _arguments(name: str, given: Mapping[str, Any] | str) -> dict[str, Any]:
+def _arguments(name: str, given: Mapping[str, Any] | str | None) -> dict[str, Any]:
     if name not in TOOLS:
         raise _Refused("unknown_tool", f"There is no tool {name!r}.", available_tools=list(TOOLS))
     try:
-        values = json.loads(given or "{}") if isinstance(given, str) else dict(given)
-    except ValueError as error:
+        values = dict(given) if isinstance(given, Mapping) else json.loads(given or "{}")
+    except (TypeError, ValueError) as error:
         raise _Refused("invalid_json", f"The arguments are no JSON object: {error}") from error
     if not isinstance(values, dict):
         raise _Refused("invalid_json", "The arguments must be a JSON object.")

@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -207,10 +208,54 @@ def test_what_cannot_be_a_fact_is_refused(alice: UserMemory, text: str) -> None:
     assert texts(alice) == []
 
 
-def test_control_characters_are_dropped_and_overlong_labels_left_out(alice: UserMemory) -> None:
-    id = add(alice, "Likes\x00 tea\x1b[31m", labels=["x" * 1000, "drinks"])
+def test_control_characters_are_dropped(alice: UserMemory) -> None:
+    id = add(alice, "Likes\x00 tea\x1b[31m", labels=["drinks"])
     assert alice.get(id).text == "Likes tea [31m"
-    assert alice.get(id).labels == ("drinks",)
+
+
+@pytest.mark.parametrize("labels", [["x" * 1000, "drinks"], ["a", "b", "c", "d", "e"], [5], "drinks"])
+def test_labels_that_could_only_be_kept_in_part_are_refused(alice: UserMemory, labels: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"[Ll]abel"):
+        alice.add("Likes tea", infer=False, labels=labels)
+    with pytest.raises(InvalidInput, match=r"[Ll]abel"):
+        alice.keep("Likes tea", labels=labels)
+    assert texts(alice) == []
+
+
+def test_a_model_is_told_which_of_its_labels_were_left_out(alice: UserMemory) -> None:
+    told = called(
+        alice, "memory_store", content="Likes tea", labels=["a_b", "memory", "c", "x" * 1000, "d", "e"]
+    )
+    assert told["labels_left_out"] == ["memory", "x" * 1000, "e"]
+    assert alice.get_all()[0].labels == ("a b", "c", "d")
+    assert "labels_left_out" not in called(alice, "memory_recall", labels=["c"])
+
+
+@pytest.mark.parametrize("actor", ["user", "app", "tool"])
+def test_every_change_says_who_made_it(alice: UserMemory, actor: Any) -> None:
+    id = alice.add("Likes tea", infer=False, actor=actor)["results"][0]["id"]
+    alice.pin(id, actor=actor)
+    alice.unpin(id, actor=actor)
+    alice.update(id, "Likes green tea", actor=actor)
+    alice.undo(alice.delete(id, actor=actor).id, actor=actor)
+    alice.delete_all(actor=actor)
+    alice.forget(alice.forget(ids=[id]), actor=actor)
+    assert {change.actor for change in alice.changes()} == {actor}
+    with pytest.raises(InvalidInput, match="actor"):
+        alice.add("Likes rain", infer=False, actor="nobody")  # type: ignore[arg-type]
+
+
+def test_a_cursor_that_is_none_is_no_empty_page(alice: UserMemory) -> None:
+    add(alice, "Likes tea")
+    with pytest.raises(InvalidInput, match="cursor"):
+        alice.get_all(cursor="zzz")
+
+
+@pytest.mark.parametrize("filters", [{"OR": []}, {"NOT": []}, {"labels": {}}, {"uses": {"gt": None}}])
+def test_filters_that_could_fit_nothing_are_refused(alice: UserMemory, filters: Any) -> None:
+    add(alice, "Likes tea")
+    with pytest.raises(InvalidInput, match="filter"):
+        alice.get_all(filters=filters)
 
 
 def test_inference_without_a_model_is_an_error(alice: UserMemory) -> None:
@@ -340,6 +385,8 @@ def test_a_tool_call_gone_wrong_says_what_to_do(alice: UserMemory) -> None:
     assert json.loads(alice.call_tool("memory_list", "{not json"))["error"] == "invalid_json"
     assert called(alice, "memory_recall", limit="many")["error"] == "invalid_argument"
     assert called(alice, "memory_recall", labels=[])["ok"]
+    assert json.loads(alice.call_tool("memory_list", None))["ok"]
+    assert json.loads(alice.call_tool("memory_list", 5))["error"] == "invalid_json"  # type: ignore[arg-type]
 
 
 def test_tool_definitions_have_both_shapes(alice: UserMemory) -> None:

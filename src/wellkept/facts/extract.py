@@ -31,8 +31,6 @@ from wellkept.store.facts import EXPLICIT
 from wellkept.store.protocol import SessionRef, Tables
 
 EXTRACT = "extract"
-EVERY = 4  # user messages that make extraction due at once
-IDLE_MS = 20_000  # how long fewer than that are waited for
 BATCH = 12
 BATCH_TOKENS = 6_000
 ANSWER_TOKENS = 320
@@ -43,27 +41,45 @@ def put(tables: Tables, ref: SessionRef, core: Core, events: Sequence[Event], no
     """Put extraction of what a user said into the outbox, in the transaction that appends it; whether a job
     was added.
 
-    Nothing without a model: then nothing is extracted.
+    It is due when the conversation has been silent for a while, or at once when enough has been said. Nothing
+    without a model: then nothing is extracted.
     """
-    if core.model is None or not any(event.role == "user" for event in events):
+    if core.model is None:
         return False
-    added = tables.jobs.put(ref.scope, EXTRACT, ref=ref, at=now + IDLE_MS, once=str(ref.key)) is not None
-    if events[-1].seq - tables.facts.extracted(ref) >= 2 * EVERY:
-        tables.jobs.hasten(EXTRACT, at=now, ref=ref)
+    said = any(event.role == "user" for event in events)
+    enough = said and tables.facts.unread(ref, most=core.policy.extract_every) >= core.policy.extract_every
+    due = now if enough else now + int(core.policy.extract_idle * 1000)
+    added = (
+        said and tables.jobs.put(ref.scope, EXTRACT, ref=ref, at=now, due=due, once=_once(ref)) is not None
+    )
+    if not added:
+        tables.jobs.postpone(ref, EXTRACT, _once(ref), at=now, due=due)
     return added
+
+
+def _once(ref: SessionRef) -> str:
+    return str(ref.key)
+
+
+def held_back(core: Core, tables: Tables, ref: SessionRef) -> datetime | None:
+    """Until when extraction from a session waits because the namespace has spent its tokens; None if it does not."""
+    return None if core.model is None else tables.jobs.held_back(ref, EXTRACT, _once(ref))
 
 
 def put_all(core: Core, tables: Tables, scope: Scope) -> int:
     """Make extraction due now in each session of a user that has something new; in how many that was."""
-    count, now = 0, core.now()
-    for info in tables.sessions.list(scope, limit=1 << 31):
-        ref = tables.sessions.find(scope, info.id)
-        newest = next(tables.events.walk_back(ref), None) if ref else None
-        if ref is not None and newest is not None and newest.seq > tables.facts.extracted(ref):
-            tables.jobs.put(scope, EXTRACT, ref=ref, at=now, once=str(ref.key))
-            tables.jobs.hasten(EXTRACT, at=now, ref=ref)
-            count += 1
-    return count
+    refs = [tables.sessions.find(scope, info.id) for info in tables.sessions.list(scope, limit=1 << 31)]
+    return sum(put_now(core, tables, ref) for ref in refs if ref is not None)
+
+
+def put_now(core: Core, tables: Tables, ref: SessionRef) -> bool:
+    """Make extraction due now in a session that has something new; whether it has."""
+    if core.model is None or not tables.facts.unread(ref, most=1):
+        return False
+    now = core.now()
+    tables.jobs.put(ref.scope, EXTRACT, ref=ref, at=now, once=_once(ref))
+    tables.jobs.hasten(EXTRACT, at=now, ref=ref)
+    return True
 
 
 @dataclass(frozen=True)
@@ -188,7 +204,7 @@ def _apply(run: Run, tables: Tables, batch: _Batch, answer: Answer) -> Outcome:
             result.retired += retired
             result.doubts += doubts
     if batch.more:
-        tables.jobs.put(run.scope, EXTRACT, ref=ref, at=now, once=str(ref.key))
+        tables.jobs.put(run.scope, EXTRACT, ref=ref, at=now, once=_once(ref))
     return {
         "events": [batch.after + 1, batch.upto], "stored": result.stored, "known": result.known, "retired": result.retired,
         "doubts": result.doubts, "refused": result.refused, "unusable": answer.unusable,

@@ -8,7 +8,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from wellkept.core import Core
-from wellkept.policy.assemble import Item, Section, fence
+from wellkept.facts.extract import held_back
+from wellkept.policy.assemble import Candidate, Item, Section, fence
 from wellkept.policy.evict import worth
 from wellkept.policy.labels import catalogue
 from wellkept.records import Record, Scope
@@ -25,12 +26,13 @@ SOURCE = {"source": "what the user said in earlier conversations"}
 @dataclass(frozen=True)
 class FactTiers(Record):
     """What a context shows of facts: a stable section, news behind the boundary, and notes for the
-    application."""
+    application; ``missing`` tells the trace what is not there yet."""
 
     stable: Section
     news: Section
     changes: tuple[str, ...]
     newest: int
+    missing: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,19 @@ def fact_tiers(
     after = newest if seen is None else seen
     unseen = tables.facts.changes(scope, after=after) if latest > after else []
     notes = [change for change in unseen if change.actor not in EXPLICIT]
-    return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest)
+    missing = _missing(core, tables, ref) if past is None else ()
+    return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest, missing)
+
+
+def _missing(core: Core, tables: Tables, ref: SessionRef) -> tuple[Candidate, ...]:
+    """That the session's newest messages were not read for facts, because the namespace has spent its tokens."""
+    until = held_back(core, tables, ref)
+    if until is None:
+        return ()
+    reason = (
+        f"daily_tokens are spent: messages are stored, and read for facts after {until:%Y-%m-%d %H:%M} UTC"
+    )
+    return (Candidate(tier="facts", id="extraction", tokens=0, kept=False, reason=reason),)
 
 
 def _then(tables: Tables, scope: Scope, past: Past) -> tuple[int, int]:

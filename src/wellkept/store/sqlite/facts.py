@@ -18,13 +18,14 @@ from typing import Any
 import apsw
 
 from wellkept.errors import Conflict, NotFound
+from wellkept.ids import DIGITS, is_number
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import handles
 from wellkept.policy.words import index_tokens
-from wellkept.records import Scope, utc
+from wellkept.records import ROLES, Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef
-from wellkept.store.sqlite.keys import SEQ_BITS
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
@@ -81,27 +82,29 @@ ANCHOR = """
 """
 ANCHORED = "SELECT max(number) FROM fact_anchors WHERE scope = ? AND session IN (0, ?)"
 EXTRACTED = "SELECT extracted FROM fact_anchors WHERE scope = ? AND session = ?"
+UNREAD = f"""
+    SELECT count(*) FROM (SELECT 1 FROM events WHERE key > ? AND key <= ? AND role = {ROLES.index("user")} LIMIT ?)
+"""
 SET_EXTRACTED = """
     INSERT INTO fact_anchors (scope, session, number, extracted) VALUES (?1, ?2, 0, ?3)
     ON CONFLICT (scope, session) DO UPDATE SET extracted = excluded.extracted WHERE extracted = ?4 RETURNING extracted
 """
 
-_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32
 _NO_KEY = -1
 
 
 def fact_id(key: int) -> str:
     """The id that stands for ``key``: 12 characters."""
-    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
+    return "".join(DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
 
 
 def fact_key(id: str) -> int:
     """The key behind an id; one that no fact has for anything else."""
-    if len(id) != 12 or not set(id) <= set(_DIGITS):
+    if not is_number(id):
         return _NO_KEY
     key = 0
     for digit in id:
-        key = key << 5 | _DIGITS.index(digit)
+        key = key << 5 | DIGITS.index(digit)
     return key
 
 
@@ -242,6 +245,10 @@ class Facts:
 
     def extracted(self, ref: SessionRef) -> int:
         return self._db.execute(EXTRACTED, (ref.scope_key, ref.key)).get or 0
+
+    def unread(self, ref: SessionRef, *, most: int) -> int:
+        first = ref.key << SEQ_BITS
+        return int(self._db.execute(UNREAD, (first | self.extracted(ref), first | MAX_SEQ, most)).get)
 
     def set_extracted(self, ref: SessionRef, seq: int, *, expected: int) -> bool:
         return self._db.execute(SET_EXTRACTED, (ref.scope_key, ref.key, seq, expected)).get is not None
