@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from wellkept.apikeys import KeyRing
 from wellkept.arrivals import Arrival, append_all
@@ -16,6 +17,7 @@ from wellkept.facts.extract import EXTRACT, extract, put_all
 from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
 from wellkept.jobs import Handler, JobList, Runner
+from wellkept.mirror import Mirror
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.checks import check_limit, check_name, check_text
 from wellkept.policy.claims import USER, Claim
@@ -33,6 +35,7 @@ from wellkept.summarize import SUMMARIZE, summarize
 from wellkept.tools import Shape, call, definitions
 from wellkept.trace import TraceList
 from wellkept.tracing import Tracer
+from wellkept.uses import Uses
 
 HANDLERS: Mapping[str, Handler] = {EXTRACT: extract, SUMMARIZE: summarize, EMBED: embed}
 
@@ -50,6 +53,9 @@ class Memory:
         worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
         trace_file: a file that gets the trace of each context as a line of JSON, whatever ``policy.debug_trace``
             says. It is yours: erasure does not reach into it.
+        mirror: a folder that gets the facts of each user as ``MEMORY.md``, and the log of their changes as
+            ``memory_digest.log``. They are brought up to date in the background, by ``run_jobs`` and by ``close``, after an
+            erasure at once; each is replaced whole. What is changed in them is lost.
 
     Raises:
         InvalidInput: the path is a folder or another program's database.
@@ -67,22 +73,27 @@ class Memory:
         clock: Clock | None = None,
         worker: bool = True,
         trace_file: str | None = None,
+        mirror: str | None = None,
     ) -> None:
-        policy = policy or Policy()
+        policy, clock = policy or Policy(), clock or system_clock
         opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
             store=opened,
             policy=policy,
             tokenizer=tokenizer or estimate,
             tracer=Tracer(opened, keep=policy.debug_trace, path=trace_file),
-            clock=clock or system_clock,
+            uses=Uses(opened, lambda: int(clock().timestamp() * 1000)),
+            mirror=None if mirror is None else Mirror(opened, mirror, ZoneInfo(policy.time_zone)),
+            clock=clock,
             model=model,
             embedder=embedder,
             notify=self._notify,
         )
-        self._runner = Runner(self._core, HANDLERS, beside=self._core.tracer.flush)
+        self._runner = Runner(self._core, HANDLERS, beside=self._write_aside)
         self._worker = worker
-        if worker:
+        if worker and mirror is not None:
+            self._runner.notify()
+        elif worker:
             self._runner.wake_if_due()
 
     def __enter__(self) -> Memory:
@@ -97,8 +108,15 @@ class Memory:
         """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
         store."""
         self._runner.stop()
-        self._core.tracer.flush()
+        self._write_aside()
         self._core.store.close()
+
+    def _write_aside(self) -> None:
+        """Write what nobody waits for: traces, uses of facts, files that people read."""
+        self._core.tracer.flush()
+        self._core.uses.flush()
+        if self._core.mirror is not None:
+            self._core.mirror.flush()
 
     def _notify(self) -> None:
         if self._worker:
@@ -109,7 +127,8 @@ class Memory:
         self._notify()
 
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread, and write traces; how many jobs were run.
+        """Do the background work that is due now, in this thread, and write traces, uses and files; how many jobs were
+        run.
 
         Extraction does not wait for more messages then.
         """
@@ -138,6 +157,12 @@ class Memory:
         """Traces that could not be written since this memory was opened, counted by reason; empty when none
         was lost."""
         return dict(self._core.tracer.losses)
+
+    @property
+    def mirror_failure(self) -> str | None:
+        """Why the files of ``mirror`` are not up to date; None when they are, or when there are none. Writing them is
+        tried again in the background."""
+        return self._core.mirror.failure if self._core.mirror is not None else None
 
     def flush_traces(self) -> None:
         """Write the traces that wait now; the worker does it otherwise."""
@@ -327,6 +352,31 @@ class UserMemory(FactsMemory, UserReader):
         """The profile documents: soul, identity, user."""
         return Profile(self._core, self._scope)
 
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        kinds: Sequence[str] | None = None,
+        session_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
+        filters: Mapping[str, Any] | None = None,
+        threshold: float | None = None,
+        explain: bool = False,
+    ) -> list[Result]:
+        """What this user's memory holds for a question; see ``UserReader.search``.
+
+        A use of each fact among the results is counted, in the background; ``Memory.read_only`` searches without that.
+        """
+        found = super().search(
+            query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now, filters=filters,
+            threshold=threshold, explain=explain,
+        )  # fmt: skip
+        self._core.uses.note(self._scope, (it.id for it in found if it.kind == "fact" and it.dropped is None))
+        return found
+
     def add(
         self, messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]], *, infer: bool = True,
         subject: str = USER, attribute: str = "", labels: Sequence[str] = (), keywords: Sequence[str] = (),
@@ -406,7 +456,8 @@ class UserMemory(FactsMemory, UserReader):
 
         What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend.
         """
-        return call(self, name, arguments, max_labels=self._core.policy.max_labels)
+        reader = UserReader(self._core, self._scope)
+        return call(self, reader, name, arguments, max_labels=self._core.policy.max_labels)
 
     def reembed(self) -> int:
         """Have every document embedded that has no vector of the configured embedder; how many wait.

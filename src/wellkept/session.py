@@ -180,12 +180,14 @@ class Session(SessionReader):
     ) -> Context:
         """What to hand to the model for the next request; see ``SessionReader.get_context``.
 
-        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment does not.
+        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it, and counts a use of each fact that was
+        recalled for ``query``; one of an earlier moment does not.
         """
         if as_of is not None:
             return super().get_context(query, budget, as_of=as_of)
         context = traced(self._core, self._ref, query, budget, seen=self._seen)
         self._seen = max(self._seen, context.change)
+        self._core.uses.note(self.scope, (it.id for it in context.trace if it.tier == "recall" and it.kept))
         return context
 
     def add_message(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from wellkept import Memory, Policy
-from wellkept.errors import Conflict, InvalidInput, NotFound
+from wellkept.errors import Conflict, InvalidInput, NotFound, StoreFull
 from wellkept.memory import UserMemory
 from wellkept.testing import FakeClock, FakeEmbedder
 
@@ -447,3 +447,46 @@ def test_two_processes_that_store_the_same_make_one_row(tmp_path: Path) -> None:
         assert [worker.exitcode for worker in workers] == [0, 0]
         alice = memory.user("alice", namespace="acme")
         assert len(texts(alice)) == len(set(texts(alice))) == 10
+
+
+def test_search_and_contexts_count_uses_aside_and_reading_counts_none(
+    memory: Memory, alice: UserMemory
+) -> None:
+    tea, boat = add(alice, "Likes green tea"), add(alice, "Owns a red boat")
+    memory.read_only().user("alice", namespace="acme").search("green tea")
+    memory.run_jobs()
+    assert alice.get(tea).uses == 0
+    assert [found.id for found in alice.search("green tea")] == [tea]
+    assert alice.search("green tea", kinds=["event"]) == []
+    assert alice.get(tea).uses == 0, "a search waits for no write"
+    memory.run_jobs()
+    assert (alice.get(tea).uses, alice.get(boat).uses) == (1, 0)
+    changed = alice.get(tea).changed_at
+    chat = memory.session(namespace="acme", user="alice")
+    chat.add_message("user", "What boat do I own?")
+    context = chat.get_context("red boat")
+    memory.run_jobs()
+    assert alice.get(boat).uses == any(
+        it.id == boat and it.tier == "recall" and it.kept for it in context.trace
+    )
+    called(alice, "memory_recall", query="green tea")
+    memory.run_jobs()
+    assert alice.get(tea).uses == 2, "a recall is one use, however it searches"
+    assert alice.get(tea).changed_at == changed and len(alice.history(tea)) == 1
+
+
+def test_uses_that_a_full_disk_refuses_are_counted_later(
+    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tea = add(alice, "Likes green tea")
+    alice.search("green tea")
+
+    def full(work: Any) -> Any:
+        raise StoreFull("The disk is full.")
+
+    monkeypatch.setattr(memory._core.store, "write", full)
+    memory._core.uses.flush()
+    monkeypatch.undo()
+    alice.search("green tea")
+    memory.run_jobs()
+    assert alice.get(tea).uses == 2

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from wellkept.errors import NotFound
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory, UserMemory, UserReader
 from wellkept.models.protocol import Clock
 from wellkept.records import Scope
 from wellkept.session import Session
@@ -69,6 +69,10 @@ class Target:
         """The user's memory in ``memory``."""
         scope = self.scope(memory)
         return memory.user(scope.user, namespace=scope.namespace)
+
+    def reader(self, memory: Memory) -> UserReader:
+        """The same to read from: what a person looks up counts no use."""
+        return memory.read_only().user(self.scope(memory).user, namespace=self.scope(memory).namespace)
 
     def session(self, memory: Memory, session_id: str) -> Session:
         """The user's session with this id."""
@@ -128,6 +132,14 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a command about a whole store, whoever is in it."""
     return _STORE(_JSON(_with_target(command)))
+
+
+mirror_option = click.option(
+    "--mirror",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Keep each user's facts and their log up to date as files in this folder.",
+)
 
 
 def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:

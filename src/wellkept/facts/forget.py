@@ -52,8 +52,9 @@ class Receipt(Record):
     Attributes:
         removed: rows by table.
         left: what a second look found: rows of this user by table that still hold the erased texts or what was
-            asked for, in any letter case, and "bytes": erased texts found in the store's files outside of
-            anybody's rows. Empty when nothing is left.
+            asked for, in any letter case, "bytes": erased texts found in the store's files outside of anybody's rows,
+            and "mirror": the files kept beside the store, when they could not be written anew. Empty when nothing is
+            left.
     """
 
     id: int
@@ -146,6 +147,10 @@ def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     bytes_left = core.store.scrub([text for text in texts if len(text.encode()) >= LEAST_NEEDLE])
     if bytes_left:
         left["bytes"] = bytes_left
+    if core.mirror is not None:
+        core.mirror.flush()
+        if core.mirror.is_behind(scope):
+            left["mirror"] = 1
     kept = {"removed": removed, "left": left}
     number = core.store.write(lambda tables: tables.erasures.hand_out(scope, kept, at=now))
     return Receipt(id=number, at=utc(now), removed=removed, left=left)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from wellkept.core import Core
 from wellkept.facts.extract import held_back
+from wellkept.facts.files import day
 from wellkept.policy.assemble import Candidate, Item, Section, fence
 from wellkept.policy.evict import worth
 from wellkept.policy.labels import catalogue
@@ -108,12 +109,8 @@ def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:
 def line(fact: Fact, zone: ZoneInfo) -> str:
     """A fact as a context shows it: the statement, since when, and until when if that is known."""
     since = fact.valid_from or fact.created_at
-    until = f", until {_day(fact.valid_to, zone)}" if fact.valid_to else ""
-    return f"- {fact.text} ({_day(since, zone)}{until})"
-
-
-def _day(moment: datetime, zone: ZoneInfo) -> str:
-    return moment.astimezone(zone).date().isoformat()
+    until = f", until {day(fact.valid_to, zone)}" if fact.valid_to else ""
+    return f"- {fact.text} ({day(since, zone)}{until})"
 
 
 def _news(core: Core, since: Sequence[Change]) -> Section:
@@ -155,28 +152,3 @@ def _notes(changes: Sequence[Change]) -> list[str]:
         if fact is not None and change.action in verbs:
             notes.append(f"{verbs[change.action]}: {fact.text}")
     return notes
-
-
-# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def memory_md(facts: Sequence[Fact], zone: ZoneInfo) -> str:
-    """Active facts as Markdown, the most used and latest first, with labels, date and uses."""
-    lines = ["# Memory", ""]
-    for fact in sorted(facts, key=lambda fact: (-worth(fact), fact.key)):
-        labels = f" [{', '.join(fact.labels)}]" if fact.labels else ""
-        pin = ", pinned" if fact.pinned else ""
-        lines.append(f"- {fact.text}{labels} ({_day(fact.changed_at, zone)}, used {fact.uses} times{pin})")
-    return "\n".join([*lines, ""])
-
-
-def digest_log(changes: Sequence[Change], zone: ZoneInfo) -> str:
-    """The log of changes as text, a line each: when, who, what, which, and the statement."""
-    lines = []
-    for change in changes:
-        fact = change.after or change.before
-        when = change.at.astimezone(zone).isoformat(timespec="seconds")
-        lines.append(
-            f"{when} {change.actor} {change.action} {change.fact_id} {fact.text if fact else '(erased)'}"
-        )
-    return "\n".join([*lines, ""])

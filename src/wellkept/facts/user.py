@@ -9,9 +9,9 @@ from typing import Any, TypeVar, get_args, overload
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
+from wellkept.facts.files import digest_log, memory_md
 from wellkept.facts.forget import Preview, Receipt, erase, preview
 from wellkept.facts.keep import Keeper, Kept, find, made_ready
-from wellkept.facts.show import digest_log, memory_md
 from wellkept.facts.wishes import pending
 from wellkept.ids import is_number
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
@@ -308,14 +308,18 @@ class FactsMemory(FactsReader):
         return receipt
 
     def used(self, facts: Sequence[Fact]) -> None:
-        """Count a delivery of ``facts`` to a model; what is used more is kept longer."""
-        keys, now = [fact.key for fact in facts], self._core.now()
-        if keys:
-            self._core.store.write(lambda tables: tables.facts.use(self._scope, keys, at=now))
+        """Count a delivery of ``facts`` to a model, at once; what is used more is kept longer. Search and contexts
+        count theirs in the background."""
+        counts, now = {fact.id: 1 for fact in facts}, self._core.now()
+        if counts:
+            self._core.store.write(lambda tables: tables.facts.use(self._scope, counts, at=now))
 
     def _change(self, work: Callable[[Keeper], T], actor: Actor) -> T:
         by = _checked(actor)
-        return self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, by)))
+        done = self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, by)))
+        if self._core.mirror is not None:
+            self._core.notify()
+        return done
 
 
 def _checked(actor: Actor) -> Actor:

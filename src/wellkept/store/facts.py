@@ -105,8 +105,11 @@ class Facts(Protocol):
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> FactWriter:
         """An operation: changes that are made, and undone, together."""
 
-    def use(self, scope: Scope, keys: Sequence[int], *, at: int) -> None:
-        """Count a delivery of each."""
+    def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
+        """Count so many deliveries of each fact, by its id; ids that are not this scope's count nothing."""
+
+    def changed(self, *, after: int) -> tuple[int, list[Scope]]:
+        """Number of the store's newest change, and whose facts changed after that with the number ``after``."""
 
     def changes(
         self,

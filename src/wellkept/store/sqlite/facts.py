@@ -57,8 +57,8 @@ COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
 USE = """
-    INSERT INTO fact_uses (fact, scope, uses, last) VALUES (?1, ?2, 1, ?3)
-    ON CONFLICT (fact) DO UPDATE SET uses = uses + 1, last = max(last, excluded.last)
+    INSERT INTO fact_uses (fact, scope, uses, last) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (fact) DO UPDATE SET uses = uses + excluded.uses, last = max(last, excluded.last)
 """
 LOG = """
     INSERT INTO fact_changes (scope, fact, operation, action, actor, at, after) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number
@@ -68,6 +68,10 @@ _LOG_COLUMNS = "number, coalesce(operation, number), fact, action, actor, at, af
 CHANGES = f"""
     SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ?1 AND number > ?2 AND (?3 IS NULL OR fact = ?3)
     AND (?4 IS NULL OR coalesce(operation, number) = ?4) ORDER BY number DESC LIMIT ?5
+"""
+CHANGED = """
+    SELECT max(f.number), c.namespace, c.user FROM fact_changes f JOIN scopes c ON c.key = f.scope WHERE f.number > ?
+    GROUP BY f.scope
 """
 CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
 BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
@@ -183,10 +187,16 @@ class Facts:
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> Writer:
         return Writer(self._db, ensure_scope(self._db, scope), actor, at)
 
-    def use(self, scope: Scope, keys: Sequence[int], *, at: int) -> None:
+    def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
         owner = scope_key(self._db, scope)
-        for fact in self.by_keys(scope, keys):
-            self._db.execute(USE, (fact.key, owner, at))
+        for id, count in counts.items():
+            if (fact := self.get(scope, id)) is not None:
+                self._db.execute(USE, (fact.key, owner, count, at))
+
+    def changed(self, *, after: int) -> tuple[int, list[Scope]]:
+        rows: list[tuple[Any, ...]] = self._db.execute(CHANGED, (after,)).fetchall()
+        newest: int = max((number for number, _, _ in rows), default=after)
+        return newest, [Scope(namespace, user) for _, namespace, user in rows]
 
     # ── the log ──────────────────────────────────────────────────────────────────────────────────────────
 
