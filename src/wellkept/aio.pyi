@@ -11,11 +11,11 @@ from wellkept.facts.keep import Kept
 from wellkept.facts.user import FactPage
 from wellkept.memory import Memory
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.answers import Answer
 from wellkept.policy.claims import Claim
 from wellkept.policy.wire import Shape
 from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
+from wellkept.reply import Answer
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.health import Progress, Report
 from wellkept.store.protocol import ApiKey, Job, JobState, KeptReply, KeyRole, Trace

@@ -13,14 +13,12 @@ from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
 from wellkept.facts.show import FactTiers, Past, fact_tiers
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
-    MESSAGE_TOKENS,
     NOTE,
     Candidate,
     Item,
     Section,
     SystemText,
     clip,
-    event_tokens,
     fence,
     system_text,
     window,
@@ -29,6 +27,7 @@ from wellkept.policy.assemble import (
 from wellkept.policy.checks import milliseconds
 from wellkept.policy.digest import Entry, digest
 from wellkept.policy.messages import repair, to_anthropic, to_openai
+from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Event, Record, Scope, SessionInfo, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
@@ -367,7 +366,7 @@ def _system(
     recalled: Sequence[Recalled],
 ) -> SystemText:
     """The whole system text. Bridge and recall have one share between them."""
-    found = _recall(core, recalled, shown)
+    found = _recall(core, tiers, recalled, shown)
     share = core.policy.recall_share / 2 if found else core.policy.recall_share
     bridge = _bridge(core, tiers, shown, room, share)
     if bridge:
@@ -407,13 +406,14 @@ def _digested(entries: tuple[Entry, ...], limit: int, count: Callable[[str], int
     return digest(entries, limit=limit, count=count).text if limit > 0 else ""
 
 
-def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
-    """What was recalled and does not stand in the window anyway."""
+def _recall(core: Core, tiers: _Tiers, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
+    """What was recalled and does not stand in the window, or among the facts, anyway."""
     ids = {event.id for event in shown}
+    facts = {item.id for item in tiers.facts.stable.items}
     items = [
         Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
-        if not ids.issuperset(it.events)
+        if it.id not in facts and not (it.events and ids.issuperset(it.events))
     ]
     if not items:
         return []

@@ -6,15 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
-from wellkept.mirror import Mirror
-from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.tokens import is_estimated
-from wellkept.records import Policy
-from wellkept.store.protocol import Store
-from wellkept.tracing import Tracer
-from wellkept.uses import Uses
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from wellkept.mirror import Mirror
+    from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+    from wellkept.records import Policy
+    from wellkept.store.protocol import Store
+    from wellkept.tracing import Tracer
+    from wellkept.uses import Uses
 
 
 def system_clock() -> datetime:
@@ -51,6 +55,8 @@ class Core:
     @cached_property
     def zone(self) -> ZoneInfo:
         """The users' time zone."""
+        from zoneinfo import ZoneInfo
+
         return ZoneInfo(self.policy.time_zone)
 
     @cached_property

@@ -7,23 +7,24 @@ process dies in between.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
-from wellkept.models.protocol import Model, Reply
 from wellkept.policy.checks import check_limit
-from wellkept.records import Scope
-from wellkept.store.protocol import HELD_BACK, Job, JobState, Tables
+from wellkept.store.protocol import HELD_BACK, JobState
 
-log = logging.getLogger("wellkept.jobs")
+if TYPE_CHECKING:
+    from logging import Logger
+
+    from wellkept.core import Core
+    from wellkept.models.protocol import Model, Reply
+    from wellkept.records import Scope
+    from wellkept.store.protocol import Job, Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
@@ -31,8 +32,15 @@ FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
 
 Outcome: TypeAlias = Mapping[str, Any]
-Finish: TypeAlias = Callable[[Tables], Outcome]
+Finish: TypeAlias = "Callable[[Tables], Outcome]"
 Handler: TypeAlias = Callable[["Run"], Finish]
+
+
+def _log() -> Logger:
+    """Imported late: most programs end without a word here."""
+    from logging import getLogger
+
+    return getLogger("wellkept.jobs")
 
 
 class OverCeiling(Exception):
@@ -96,11 +104,17 @@ class Runner:
     """
 
     def __init__(
-        self, core: Core, handlers: Mapping[str, Handler], *, beside: Callable[[], None] = lambda: None
+        self,
+        core: Core,
+        kinds: Sequence[str],
+        handler: Callable[[str], Handler],
+        *,
+        beside: Callable[[], None] = lambda: None,
     ) -> None:
         self._core = core
         self._beside = beside
-        self._handlers = handlers
+        self._kinds = kinds
+        self._handler = handler
         self._wake = threading.Event()
         self._stopping = False
         self._current: Run | None = None
@@ -118,7 +132,7 @@ class Runner:
 
     def run_one(self) -> bool:
         """Run the next due job, if there is one."""
-        core, kinds = self._core, list(self._handlers)
+        core, kinds = self._core, self._kinds
         now = core.now()
         if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
             return False
@@ -137,7 +151,7 @@ class Runner:
 
     def _attempt(self, run: Run) -> None:
         try:
-            finish = self._handlers[run.job.kind](run)
+            finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
             self._end(run, "ready", HELD_BACK, self._tomorrow())
@@ -150,8 +164,11 @@ class Runner:
         except NotFound as error:
             self._end(run, "cancelled", str(error))
         except Exception as error:  # a handler's own fault must stay readable and not end the worker
+            from traceback import format_exception
+
+            log = _log()
             log.exception("Job %s (%s) failed", run.job.id, run.job.kind)
-            self._end(run, "failed", "".join(traceback.format_exception(error))[-4000:])
+            self._end(run, "failed", "".join(format_exception(error))[-4000:])
 
     def _store(self, run: Run, finish: Finish) -> None:
         def work(tables: Tables) -> None:
@@ -164,7 +181,7 @@ class Runner:
         try:
             self._core.store.write(work)
         except Conflict as lost:
-            log.info("Result of job %s dropped: %s", run.job.id, lost)
+            _log().info("Result of job %s dropped: %s", run.job.id, lost)
             self._end(run, "cancelled", str(lost))
 
     def _end(
@@ -196,10 +213,7 @@ class Runner:
 
     def wake_if_due(self) -> None:
         """Start the thread when an earlier process left work behind."""
-        if (
-            self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers)))
-            <= self._core.now()
-        ):
+        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) <= self._core.now():
             self.notify()
 
     def _start(self) -> None:
@@ -214,7 +228,7 @@ class Runner:
             try:
                 self.run_due()
             except StoreError as error:
-                log.warning("The worker waits: %s", error)
+                _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
 
     def stop(self, timeout: float = 10.0) -> None:

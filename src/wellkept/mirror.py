@@ -38,11 +38,11 @@ class Mirror:
         failure: why the files could not be brought up to date the last time; None when they are.
     """
 
-    def __init__(self, store: Store, folder: str, zone: ZoneInfo) -> None:
+    def __init__(self, store: Store, folder: str, zone: str) -> None:
         self.failure: str | None = None
         self._store = store
         self._folder = Path(folder)
-        self._zone = zone
+        self._zone = ZoneInfo(zone)
         self._seen = 0
         self._behind: set[Scope] = set()
         self._writing = threading.Lock()

@@ -12,7 +12,7 @@ from wellkept.policy.labels import carries, catalogue, clean, left_out
 from wellkept.store.facts import Fact
 
 if TYPE_CHECKING:
-    from wellkept.memory import UserMemory, UserReader
+    from wellkept.user import UserMemory, UserReader
 
 Shape: TypeAlias = Literal["openai", "anthropic"]
 

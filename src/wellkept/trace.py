@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -164,6 +163,8 @@ def policy_of(values: Mapping[str, Any]) -> Policy:
 
 
 def _diff(before: Trace, after: Context) -> str:
+    import difflib
+
     old, new = _lines(before.system, before.messages), _lines(after.system, after.messages)
     return "\n".join(difflib.unified_diff(old, new, "then", "replayed", lineterm="", n=1))
 

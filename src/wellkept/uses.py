@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from wellkept.errors import StoreError
 from wellkept.ids import is_number
-from wellkept.records import Scope
-from wellkept.store.protocol import Store, Tables
 
-log = logging.getLogger("wellkept.uses")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from wellkept.records import Scope
+    from wellkept.store.protocol import Store, Tables
 
 
 class Uses:
@@ -40,7 +41,9 @@ class Uses:
         try:
             self._store.write(lambda tables: self._write(tables, waiting))
         except StoreError as error:
-            log.warning("Uses of facts wait to be counted: %s", error)
+            from logging import getLogger
+
+            getLogger("wellkept.uses").warning("Uses of facts wait to be counted: %s", error)
             with self._lock:
                 for scope, counts in waiting.items():
                     self._waiting[scope].update(counts)

@@ -14,8 +14,8 @@ import pytest
 
 from wellkept import Memory, Policy
 from wellkept.errors import Conflict, InvalidInput, NotFound, StoreFull
-from wellkept.memory import UserMemory
 from wellkept.testing import FakeClock, FakeEmbedder
+from wellkept.user import UserMemory
 
 
 @pytest.fixture
@@ -462,17 +462,31 @@ def test_search_and_contexts_count_uses_aside_and_reading_counts_none(
     memory.run_jobs()
     assert (alice.get(tea).uses, alice.get(boat).uses) == (1, 0)
     changed = alice.get(tea).changed_at
-    chat = memory.session(namespace="acme", user="alice")
-    chat.add_message("user", "What boat do I own?")
-    context = chat.get_context("red boat")
-    memory.run_jobs()
-    assert alice.get(boat).uses == any(
-        it.id == boat and it.tier == "recall" and it.kept for it in context.trace
-    )
     called(alice, "memory_recall", query="green tea")
     memory.run_jobs()
     assert alice.get(tea).uses == 2, "a recall is one use, however it searches"
     assert alice.get(tea).changed_at == changed and len(alice.history(tea)) == 1
+
+
+def test_a_recalled_fact_stands_in_the_context_once_and_counts_there(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    with Memory(
+        str(tmp_path / "few.db"), worker=False, clock=clock, policy=Policy(facts_share=0.05)
+    ) as memory:
+        alice = memory.user("alice", namespace="acme")
+        boat = add(alice, "Owns a red boat")
+        chat = memory.session(namespace="acme", user="alice")
+        chat.add_message("user", "What boat do I own?")
+        assert chat.get_context("red boat").system.count("Owns a red boat") == 1
+        memory.run_jobs()
+        assert alice.get(boat).uses == 0, "standing in a context is no use"
+        for number in range(60):
+            add(alice, f"Collects stamps of the series {number}")
+        assert "Owns a red boat" not in chat.get_context().system, "there are only labels"
+        assert chat.get_context("red boat").system.count("Owns a red boat") == 1
+        memory.run_jobs()
+        assert alice.get(boat).uses == 1
 
 
 def test_uses_that_a_full_disk_refuses_are_counted_later(

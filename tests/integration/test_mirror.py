@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from wellkept import Memory
-from wellkept.memory import UserMemory
 from wellkept.mirror import folder_of
 from wellkept.records import Scope
+from wellkept.user import UserMemory
 
 
 def alice_of(memory: Memory) -> UserMemory:

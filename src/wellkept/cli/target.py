@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from wellkept.errors import NotFound
-from wellkept.memory import Memory, UserMemory, UserReader
+from wellkept.memory import Memory
 from wellkept.models.protocol import Clock
 from wellkept.records import Scope
 from wellkept.session import Session
+from wellkept.user import UserMemory, UserReader
 
 _NAMED = 5
 
@@ -72,7 +73,8 @@ class Target:
 
     def reader(self, memory: Memory) -> UserReader:
         """The same to read from: what a person looks up counts no use."""
-        return memory.read_only().user(self.scope(memory).user, namespace=self.scope(memory).namespace)
+        scope = self.scope(memory)
+        return memory.read_only().user(scope.user, namespace=scope.namespace)
 
     def session(self, memory: Memory, session_id: str) -> Session:
         """The user's session with this id."""

@@ -18,6 +18,7 @@ from wellkept.facts.graves import is_buried
 from wellkept.facts.keep import Keeper, Source, made_ready
 from wellkept.facts.wishes import heed
 from wellkept.jobs import Finish, Outcome, Run
+from wellkept.outbox import EXTRACT
 from wellkept.policy import answers, prompt
 from wellkept.policy.answers import Answer, Proposal, Unreadable
 from wellkept.policy.claims import USER, Claim
@@ -26,60 +27,14 @@ from wellkept.policy.ground import Said, dated, own_words, refusal, since
 from wellkept.policy.intent import forget_phrases, sentences, states
 from wellkept.policy.labels import catalogue
 from wellkept.policy.words import index_tokens
-from wellkept.records import Event, Record, Scope, text_of
+from wellkept.records import Event, Record, text_of
 from wellkept.store.facts import EXPLICIT
 from wellkept.store.protocol import SessionRef, Tables
 
-EXTRACT = "extract"
 BATCH = 12
 BATCH_TOKENS = 6_000
 ANSWER_TOKENS = 320
 BY_HAND = 50
-
-
-def put(tables: Tables, ref: SessionRef, core: Core, events: Sequence[Event], now: int) -> bool:
-    """Put extraction of what a user said into the outbox, in the transaction that appends it; whether a job
-    was added.
-
-    It is due when the conversation has been silent for a while, or at once when enough has been said. Nothing
-    without a model: then nothing is extracted.
-    """
-    if core.model is None:
-        return False
-    said = any(event.role == "user" for event in events)
-    enough = said and tables.facts.unread(ref, most=core.policy.extract_every) >= core.policy.extract_every
-    due = now if enough else now + int(core.policy.extract_idle * 1000)
-    added = (
-        said and tables.jobs.put(ref.scope, EXTRACT, ref=ref, at=now, due=due, once=_once(ref)) is not None
-    )
-    if not added:
-        tables.jobs.postpone(ref, EXTRACT, _once(ref), at=now, due=due)
-    return added
-
-
-def _once(ref: SessionRef) -> str:
-    return str(ref.key)
-
-
-def held_back(core: Core, tables: Tables, ref: SessionRef) -> datetime | None:
-    """Until when extraction from a session waits because the namespace has spent its tokens; None if it does not."""
-    return None if core.model is None else tables.jobs.held_back(ref, EXTRACT, _once(ref))
-
-
-def put_all(core: Core, tables: Tables, scope: Scope) -> int:
-    """Make extraction due now in each session of a user that has something new; in how many that was."""
-    refs = [tables.sessions.find(scope, info.id) for info in tables.sessions.list(scope, limit=1 << 31)]
-    return sum(put_now(core, tables, ref) for ref in refs if ref is not None)
-
-
-def put_now(core: Core, tables: Tables, ref: SessionRef) -> bool:
-    """Make extraction due now in a session that has something new; whether it has."""
-    if core.model is None or not tables.facts.unread(ref, most=1):
-        return False
-    now = core.now()
-    tables.jobs.put(ref.scope, EXTRACT, ref=ref, at=now, once=_once(ref))
-    tables.jobs.hasten(EXTRACT, at=now, ref=ref)
-    return True
 
 
 @dataclass(frozen=True)
@@ -204,7 +159,7 @@ def _apply(run: Run, tables: Tables, batch: _Batch, answer: Answer) -> Outcome:
             result.retired += retired
             result.doubts += doubts
     if batch.more:
-        tables.jobs.put(run.scope, EXTRACT, ref=ref, at=now, once=_once(ref))
+        tables.jobs.put(run.scope, EXTRACT, ref=ref, at=now, once=str(ref.key))
     return {
         "events": [batch.after + 1, batch.upto], "stored": result.stored, "known": result.known, "retired": result.retired,
         "doubts": result.doubts, "refused": result.refused, "unusable": answer.unusable,

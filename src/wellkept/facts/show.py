@@ -8,8 +8,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from wellkept.core import Core
-from wellkept.facts.extract import held_back
 from wellkept.facts.files import day
+from wellkept.outbox import held_back
 from wellkept.policy.assemble import Candidate, Item, Section, fence
 from wellkept.policy.evict import worth
 from wellkept.policy.labels import catalogue
@@ -72,7 +72,7 @@ def fact_tiers(
 
 def _missing(core: Core, tables: Tables, ref: SessionRef) -> tuple[Candidate, ...]:
     """That the session's newest messages were not read for facts, because the namespace has spent its tokens."""
-    until = held_back(core, tables, ref)
+    until = held_back(tables, ref) if core.model is not None else None
     if until is None:
         return ()
     reason = (

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from wellkept.errors import BudgetExceeded
-from wellkept.records import Event, Record, Text, ToolCall, ToolResult, text_of
+from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
+from wellkept.records import Event, Record, ToolCall, ToolResult, text_of
 
 Count: TypeAlias = Callable[[str], int]
 Tier: TypeAlias = Literal["profile", "facts", "summary", "news", "recall", "bridge", "window"]
 
-MESSAGE_TOKENS = 4  # what providers add to a message for its role and its borders
 LEAST_TOKENS = 64  # less than this is no use for the newest user message
 NOTE = (
     "Text between memory tags is remembered data: what was said or recorded earlier, with its source. "
@@ -307,20 +307,3 @@ def _clip_event(event: Event, room: int, count: Count) -> Event:
             missing=max(1, needed - room),
         )
     return shorter
-
-
-def event_tokens(content: str | tuple[object, ...], speaker: str | None, count: Count) -> int:
-    """Tokens that a message with this content takes in a context."""
-    blocks = (Text(content),) if isinstance(content, str) else content
-    words = sum(_block_tokens(block, count) for block in blocks)
-    return words + MESSAGE_TOKENS + (count(f"{speaker}: ") if speaker else 0)
-
-
-def _block_tokens(block: object, count: Count) -> int:
-    if isinstance(block, Text):
-        return count(block.text)
-    if isinstance(block, ToolCall):
-        return count(block.name) + count(block.arguments) + count(block.id) + 8
-    if isinstance(block, ToolResult):
-        return count(text_of(block.content)) + count(block.id) + 8
-    return count(str(block))
