@@ -163,9 +163,10 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
 
 
 def _recalled(core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment) -> list[Recalled]:
-    """What recall finds for the query, as of the newest event that the context knows."""
+    """What recall finds for the query; of an earlier moment, up to the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
-    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
+    until = last if then != NOW else None
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
     found = recall(core, scope, search)
     return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
 
@@ -190,7 +191,7 @@ def _assemble(core: Core, tiers: Tiers, room: int, recalled: Sequence[Recalled])
         parts=parts,
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
-        trace=(*system.candidates, *seen),
+        trace=(*system.candidates, *tiers.facts.missing, *seen),
         recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
@@ -272,7 +273,7 @@ def _system(
     recalled: Sequence[Recalled],
 ) -> SystemText:
     """The whole system text inside ``left`` tokens. Bridge and recall have one share between them."""
-    found = _recall(core, recalled, shown)
+    found = _recall(core, tiers, recalled, shown)
     share = core.policy.recall_share / 2 if found else core.policy.recall_share
     seqs = {event.seq for event in shown}
     left_out = [event for event in tiers.uncovered if event.seq not in seqs][-BRIDGE_EVENTS:]
@@ -283,13 +284,14 @@ def _system(
     return _fitting([*read, *moving], left, core.count)
 
 
-def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
-    """What was recalled and does not stand in the window anyway."""
+def _recall(core: Core, tiers: Tiers, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
+    """What was recalled and does not stand in the window, or among the facts, anyway."""
     ids = {event.id for event in shown}
+    facts = {item.id for item in tiers.facts.stable.items}
     items = [
         Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
-        if not ids.issuperset(it.events)
+        if it.id not in facts and not (it.events and ids.issuperset(it.events))
     ]
     if not items:
         return []
