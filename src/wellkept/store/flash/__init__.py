@@ -26,7 +26,7 @@ from wellkept.store.flash.places import Places
 from wellkept.store.flash.plan import Planner, owner_of, set_owner
 from wellkept.store.flash.scrub import left, purge
 from wellkept.store.health import Finding, Progress, Report
-from wellkept.store.protocol import Vectors
+from wellkept.store.search import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import Rosters
@@ -276,7 +276,8 @@ class FlashStore:
 
         def work(connection: apsw.Connection) -> list[Finding]:
             self._settle(connection)
-            return list(care.findings(self._places))
+            lifted = care.lift_blocks(self._places) if repair else ()
+            return [*lifted, *care.findings(self._places)]
 
         mended = [Finding(subject="file", text=text, repaired=True) for text in self.findings]
         found = [*mended, *self._written(work), *examine(self._connections, repair=repair).findings]
