@@ -453,5 +453,9 @@ class Store(Protocol):
     def scrub(self, texts: Sequence[str]) -> int:
         """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does."""
 
+    def empty_log(self) -> bool:
+        """Take what was removed out of the store's log as well, without waiting for those who read; whether all of it
+        is out. If not, it goes with the next call, or when the store is closed."""
+
     def close(self) -> None:
         """Let go of every connection and file."""
