@@ -12,9 +12,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
+from wellkept.policy.checks import check_limit
+from wellkept.store.protocol import HELD_BACK, JobState
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
     from wellkept.core import Core
     from wellkept.models.protocol import Model, Reply
     from wellkept.records import Scope
-    from wellkept.store.protocol import Job, JobState, Tables
+    from wellkept.store.protocol import Job, Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
 FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
+GATHER_SECONDS = 0.1
 
 Outcome: TypeAlias = Mapping[str, Any]
 Finish: TypeAlias = "Callable[[Tables], Outcome]"
@@ -114,7 +117,7 @@ class Runner:
         self._kinds = kinds
         self._handler = handler
         self._wake = threading.Event()
-        self._stopping = False
+        self._stopped = threading.Event()
         self._current: Run | None = None
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -123,7 +126,7 @@ class Runner:
         """Do what is due now; how many jobs were run."""
         count = 0
         self._beside()
-        while (limit is None or count < limit) and not self._stopping and self.run_one():
+        while (limit is None or count < limit) and not self._stopped.is_set() and self.run_one():
             count += 1
             self._beside()
         return count
@@ -152,12 +155,7 @@ class Runner:
             finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
-            self._end(
-                run,
-                "ready",
-                "The namespace's tokens for today are spent; this waits for tomorrow.",
-                self._tomorrow(),
-            )
+            self._end(run, "ready", HELD_BACK, self._tomorrow())
         except ModelError as error:
             again = error.retryable and run.job.attempts < MAX_ATTEMPTS
             self._end(run, "ready" if again else "failed", str(error), self._later(run.job), error.raw_reply)
@@ -226,20 +224,22 @@ class Runner:
         self._thread.start()
 
     def _loop(self) -> None:
-        while not self._stopping:
+        while not self._stopped.is_set():
             self._wake.clear()
             try:
                 self.run_due()
             except StoreError as error:
                 _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
+            # What comes together is done together, and not while its cause still waits for an answer.
+            self._stopped.wait(GATHER_SECONDS)
 
     def stop(self, timeout: float = 10.0) -> None:
         """End the thread after the job that it is at; what is left stays in the outbox.
 
         A job that takes longer than ``timeout`` seconds is handed back, for another process to begin again.
         """
-        self._stopping = True
+        self._stopped.set()
         self._wake.set()
         thread = self._thread
         if thread is None or self._pid != os.getpid() or thread is threading.current_thread():
@@ -263,12 +263,14 @@ class JobList:
         self, *, namespace: str | None = None, scope: Scope | None = None, state: JobState | None = None,
         kind: str | None = None, limit: int = 100, before: int | None = None,
     ) -> list[Job]:  # fmt: skip
-        """Jobs, newest first; ``before``: the id that the previous page ended with."""
-        if limit < 1:
-            raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+        """Jobs, newest first; ``before``: the id that the previous page ended with. Raises InvalidInput for a state
+        that is none, a limit below 1."""
+        if state is not None and state not in get_args(JobState):
+            raise InvalidInput(f"The state is {state!r}; it must be one of: {', '.join(get_args(JobState))}.")
+        most = check_limit(limit)
         return self._core.store.read(
             lambda tables: tables.jobs.list(
-                namespace=namespace, scope=scope, state=state, kind=kind, limit=limit, before=before
+                namespace=namespace, scope=scope, state=state, kind=kind, limit=most, before=before
             )
         )
 
