@@ -112,7 +112,7 @@ class SqliteStore:
         """See ``store.health.Maintained``."""
         from wellkept.store.sqlite.maintenance import examine
 
-        return examine(self._connections, repair=repair)
+        return examine(self._connections, repair=repair, tally=self._tally)
 
     def scrub(self, texts: Sequence[str]) -> int:
         """See ``store.protocol.Store``."""
