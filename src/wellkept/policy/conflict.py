@@ -113,18 +113,27 @@ def handles(claim: Claim) -> Handles:
     Of two claims that are the same, finer or opposite, one begins with all words of the other, numbers aside
     (``rules.relation``); two that are kept apart by their key or topic share that.
     """
-    statement = _parsed(claim.text)
+    return _handles(claim.text, _normal(claim.subject), _normal(claim.attribute), _single_valued(claim))
+
+
+@lru_cache(maxsize=256)
+def _handles(text: str, subject: str, attribute: str, topic: str) -> Handles:
+    statement = _parsed(text)
     stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
     ]
     sizes = range(1, min(len(stems), MAX_WORDS) + 1)
-    subject, topic = rules.normal(claim.subject), _single_valued(claim)
-    shared = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
+    shared = [_handle("key", subject, attribute)] if attribute else []
     shared += [_handle("topic", subject, topic)] if topic else []
     whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
     wholes = [_handle("whole", *stems[:size]) for size in sizes]
     return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
+
+
+def fingerprint(text: str) -> bytes:
+    """``rules.fingerprint`` of a claim's text, as 16 bytes."""
+    return hashlib.sha256(_parsed(text).normal.encode()).digest()[:16]
 
 
 def _handle(*parts: str) -> str:
@@ -160,10 +169,7 @@ def same_content(new: Claim, old: Claim) -> bool:
 def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
     if not _same_key(new, old) and not _single_valued(new):
         return False
-    if (
-        rules.normal(new.subject) != rules.normal(old.subject)
-        or _statement(new).marks != _statement(old).marks
-    ):
+    if _normal(new.subject) != _normal(old.subject) or _statement(new).marks != _statement(old).marks:
         return False
     if _single_valued(new) and _single_valued(new) == _single_valued(old):
         return True
@@ -189,6 +195,11 @@ def _says_more(old: Claim, new: Claim) -> bool:
 def _single_valued(claim: Claim) -> str:
     """What a claim tells of which there is only one at a time; "" for all else."""
     return _topic(_predicate(claim))
+
+
+@lru_cache(maxsize=4096)
+def _normal(text: str) -> str:
+    return str(rules.normal(text))
 
 
 @lru_cache(maxsize=4096)
@@ -227,9 +238,9 @@ def _parsed(text: str) -> rules.Statement:
 
 
 def _same_key(new: Claim, old: Claim) -> bool:
-    if not new.attribute or rules.normal(new.attribute) != rules.normal(old.attribute):
+    if not new.attribute or _normal(new.attribute) != _normal(old.attribute):
         return False
-    return bool(rules.normal(new.subject) == rules.normal(old.subject))
+    return bool(_normal(new.subject) == _normal(old.subject))
 
 
 def _same_frame(new: Claim, old: Claim) -> bool:
