@@ -62,7 +62,7 @@ class Core:
     @cached_property
     def count(self) -> Callable[[str], int]:
         """The tokenizer, remembering the newest texts: a context counts the same stable ones at each request."""
-        return lru_cache(maxsize=128)(self.tokenizer)
+        return lru_cache(maxsize=512)(self.tokenizer)
 
     def room(self, budget: int) -> int:
         """Tokens of ``budget`` that may be used: all of them by an exact count, less by an estimate."""

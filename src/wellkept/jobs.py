@@ -30,6 +30,7 @@ MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
 FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
+GATHER_SECONDS = 0.1
 
 Outcome: TypeAlias = Mapping[str, Any]
 Finish: TypeAlias = "Callable[[Tables], Outcome]"
@@ -116,7 +117,7 @@ class Runner:
         self._kinds = kinds
         self._handler = handler
         self._wake = threading.Event()
-        self._stopping = False
+        self._stopped = threading.Event()
         self._current: Run | None = None
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -125,7 +126,7 @@ class Runner:
         """Do what is due now; how many jobs were run."""
         count = 0
         self._beside()
-        while (limit is None or count < limit) and not self._stopping and self.run_one():
+        while (limit is None or count < limit) and not self._stopped.is_set() and self.run_one():
             count += 1
             self._beside()
         return count
@@ -223,20 +224,22 @@ class Runner:
         self._thread.start()
 
     def _loop(self) -> None:
-        while not self._stopping:
+        while not self._stopped.is_set():
             self._wake.clear()
             try:
                 self.run_due()
             except StoreError as error:
                 _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
+            # What comes together is done together, and not while its cause still waits for an answer.
+            self._stopped.wait(GATHER_SECONDS)
 
     def stop(self, timeout: float = 10.0) -> None:
         """End the thread after the job that it is at; what is left stays in the outbox.
 
         A job that takes longer than ``timeout`` seconds is handed back, for another process to begin again.
         """
-        self._stopping = True
+        self._stopped.set()
         self._wake.set()
         thread = self._thread
         if thread is None or self._pid != os.getpid() or thread is threading.current_thread():

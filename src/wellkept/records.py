@@ -18,6 +18,8 @@ Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobi
 
 def plain(value: Any) -> Any:
     """``value`` as JSON-ready data: records become dicts, tuples lists, datetimes ISO 8601 strings."""
+    if type(value) in (str, int, float, bool, type(None)):
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -38,6 +40,18 @@ class Record:
         """This record as plain JSON-ready data."""
         result: dict[str, Any] = plain(self)
         return result
+
+
+class _Nothing(dict[str, Any]):
+    """An empty dict that many records share, and that therefore cannot be filled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("What was read cannot be changed. Copy it: dict(event.metadata).")
+
+    __setitem__ = __ior__ = setdefault = update = _refuse
+
+
+NOTHING = _Nothing()
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,8 @@ class SessionReader:
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
-        from wellkept.context import Moment, build
+        from wellkept.context import build
+        from wellkept.tiers import Moment
 
         then = Moment(seq=self._seq_at(as_of))
         return build(self._core, self._ref, query=query, budget=budget, then=then)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wellkept.context import entry
 from wellkept.core import Core
 from wellkept.errors import Conflict, ModelError, NotFound
 from wellkept.jobs import Finish, Outcome, OverCeiling, Run
 from wellkept.outbox import is_due, put_if_due
+from wellkept.policy.bridge import entry
 from wellkept.policy.compress import (
     DEFAULT_TOPIC,
     MAX_TOPICS,
@@ -136,7 +136,7 @@ def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
         if event.role == "user" or "topic" in event.metadata:
             topic = str(event.metadata.get("topic") or DEFAULT_TOPIC)
         if text_of(event.content).strip():
-            groups.setdefault(topic, []).append(entry(core, event))
+            groups.setdefault(topic, []).append(entry(event, core.zone))
     return groups
 
 

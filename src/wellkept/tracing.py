@@ -22,7 +22,7 @@ QUEUE_FULL = "more contexts were made than could be written"
 
 
 class _Waiting(NamedTuple):
-    """A trace on its way. ``make`` does what costs time; ``erasures`` is as it was before the context was read."""
+    """A trace on its way. ``make`` does what costs time; ``erasures`` is as it was when the context was read."""
 
     ref: SessionRef
     erasures: int
@@ -54,12 +54,8 @@ class Tracer:
         """Whether traces are kept anywhere."""
         return self._keep != 0 or self._path is not None
 
-    def erasures(self, ref: SessionRef) -> int:
-        """Read this before a context is built, and hand it to ``take``."""
-        return self._store.read(lambda tables: tables.traces.erasures(ref))
-
     def take(self, ref: SessionRef, erasures: int, make: Callable[[], Trace]) -> None:
-        """Take in a trace, to be made and written later."""
+        """Take in a trace, to be made and written later. ``erasures``: what was counted when its context was read."""
         if len(self._waiting) >= WAITING:
             self.losses[QUEUE_FULL] += 1
         else:
