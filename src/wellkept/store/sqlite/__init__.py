@@ -117,5 +117,9 @@ class SqliteStore:
         """See ``store.protocol.Store``."""
         return scrub(self._connections, texts)
 
+    def empty_log(self) -> bool:
+        """See ``store.protocol.Store``."""
+        return self._connections.empty_log()
+
     def close(self) -> None:
         self._connections.close()
