@@ -14,6 +14,7 @@ from wellkept import Memory
 from wellkept.policy.corpus import Doc
 from wellkept.recall import Result
 from wellkept.records import Scope
+from wellkept.store.protocol import Roll
 from wellkept.store.sqlite import corpora
 from wellkept.store.sqlite.corpora import Roster, Rosters
 
@@ -58,7 +59,7 @@ DOC = Doc(1, "user", 0)
 
 def test_a_roster_holds_while_sessions_only_grow() -> None:
     rosters, lives = Rosters(), {5: ("a", 100, 0)}
-    rosters.put(1, Roster(lives, {5: 3}, {1: DOC}))
+    rosters.put(1, Roster(lives, {5: 3}, Roll({1: DOC})))
     assert rosters.get(1, lives | {6: ("b", 101, 0)}) is not None
     assert rosters.get(2, lives) is None
     assert rosters.get(1, {5: ("a", 100, 1)}) is None
@@ -70,7 +71,7 @@ def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "MOST_DOCS", 3)
     rosters = Rosters()
     for owner in (1, 2):
-        rosters.put(owner, Roster({}, {}, {1: DOC, 2: DOC}))
+        rosters.put(owner, Roster({}, {}, Roll({1: DOC, 2: DOC})))
     assert rosters.get(1, {}) is None
     assert rosters.get(2, {}) is not None
 
@@ -89,7 +90,7 @@ def test_what_is_rolled_back_is_not_kept() -> None:
         chat.add_message("user", "a cat")
         scope = Scope("n", "ann")
         store = memory._core.store
-        assert store.write(lambda tables: tables.corpora["event"].all_docs(scope)) is None
-        docs = store.read(lambda tables: tables.corpora["event"].all_docs(scope))
-        assert docs is not None
-        assert len(docs) == 1
+        assert store.write(lambda tables: tables.corpora["event"].roll(scope)) is None
+        roll = store.read(lambda tables: tables.corpora["event"].roll(scope))
+        assert roll is not None
+        assert len(roll.docs) == 1

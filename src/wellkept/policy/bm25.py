@@ -31,23 +31,25 @@ def scores(
     weights: Mapping[Term, float],
     postings: Mapping[Term, Postings],
     docs: Mapping[int, Doc],
+    others: Mapping[int, float],
     *,
     documents: int,
     average: float,
 ) -> dict[int, float]:
-    """The BM25 score of each document that holds a term, of those that ``docs`` knows.
+    """The BM25 score of each document that holds a term, of those that ``docs`` knows, added to ``others``.
 
     ``documents`` and ``average`` (length in tokens) are of the whole memory that is searched.
     """
-    total: dict[int, float] = {}
+    total = dict(others)
+    known, sofar = docs.get, total.get
     fixed, slope = SATURATION * (1 - LENGTH), SATURATION * LENGTH / (average or 1)
     for term, weight in weights.items():
         found = postings[term]
         top = weight * idf(documents, len(found)) * (SATURATION + 1)
         for key, count in found.items():
-            doc = docs.get(key)
+            doc = known(key)
             if doc is not None:
-                total[key] = total.get(key, 0.0) + top * count / (count + fixed + slope * doc.length)
+                total[key] = sofar(key, 0.0) + top * count / (count + fixed + slope * doc.length)
     return total
 
 
