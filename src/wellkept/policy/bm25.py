@@ -53,14 +53,20 @@ def scores(
     return total
 
 
-def lend(own: Mapping[int, float]) -> dict[int, float]:
-    """What each key, existing or not, gets from those one and two away: so a question finds its answer."""
-    lent: dict[int, float] = {}
-    get = lent.get
+def with_neighbours(own: Mapping[int, float]) -> dict[int, float]:
+    """Own scores and what each key, existing or not, is lent by those one and two away, added."""
+    total = dict(own)
+    get = total.get
     for key, score in own.items():
         near, far = NEAR * score, FAR * score
-        lent[key - 2] = get(key - 2, 0.0) + far
-        lent[key - 1] = get(key - 1, 0.0) + near
-        lent[key + 1] = get(key + 1, 0.0) + near
-        lent[key + 2] = get(key + 2, 0.0) + far
-    return lent
+        total[key - 2] = get(key - 2, 0.0) + far
+        total[key - 1] = get(key - 1, 0.0) + near
+        total[key + 1] = get(key + 1, 0.0) + near
+        total[key + 2] = get(key + 2, 0.0) + far
+    return total
+
+
+def lent(own: Mapping[int, float], key: int) -> float:
+    """What ``key`` gets from those one and two away: so a question finds its answer."""
+    near = own.get(key - 1, 0.0) + own.get(key + 1, 0.0)
+    return NEAR * near + FAR * (own.get(key - 2, 0.0) + own.get(key + 2, 0.0))
