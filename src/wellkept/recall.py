@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TypeVar
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput, ModelError, NotFound
+from wellkept.errors import InvalidInput, ModelError, NotFound, WellkeptError
 from wellkept.models.protocol import Embedder
 from wellkept.policy import dates, filters
 from wellkept.policy.boosts import Age
@@ -197,19 +197,23 @@ class ScopeIndex:
         self._known: Mapping[int, Doc] = {}
         self._asked: set[int] = set()
         self._hits: dict[int, tuple[str, Hit]] = {}
-        self._knows_all = narrow == Narrow() and self._learn_all()
+        self._knows_all = (
+            narrow.session is None and narrow.condition == filters.ANYTHING and self._learn_all()
+        )
         if not self._knows_all:
             self.speakers = {name for corpus in self._corpora for name in corpus.speakers(scope)}
         self.documents = sum(documents for documents, _ in sizes.values())
         self.average = sum(terms for _, terms in sizes.values()) / (self.documents or 1)
 
     def _learn_all(self) -> bool:
-        """Whether the store has all documents at hand, which are then known."""
+        """Whether the store has all documents at hand; those that may be found are known then."""
         rolls = [roll for corpus in self._corpora if (roll := corpus.roll(self.scope)) is not None]
         if len(rolls) < len(self._corpora):
             return False
         self.speakers = set().union(*(roll.speakers for roll in rolls))
         self._known = self._merged([roll.docs for roll in rolls])
+        if self._narrow != Narrow():
+            self._known = {key: doc for key, doc in self._known.items() if self._narrow.spans(doc.ts)}
         return True
 
     def _merged(self, found: Sequence[Mapping[int, T]]) -> Mapping[int, T]:
@@ -228,7 +232,7 @@ class ScopeIndex:
         """See ``policy.corpus.Index``; only of documents that may be found."""
         found = [corpus.postings(self.scope, terms) for corpus in self._corpora] if terms else []
         merged = {term: self._merged([its[term] for its in found]) for term in terms}
-        if self._knows_all:
+        if self._narrow == Narrow():
             return merged
         allowed = self.docs(chain.from_iterable(merged.values()))
         return {term: {key: its[key] for key in its if key in allowed} for term, its in merged.items()}
@@ -360,8 +364,16 @@ def question_vector(embedder: Embedder, query: str) -> Sequence[float] | None:
 def checked_vectors(
     embedder: Embedder, texts: Sequence[str], *, kind: str = "document"
 ) -> list[Sequence[float]]:
-    """Vectors of ``texts``. Raises ModelError when a number, a dimension or a vector is not what it must be."""
-    vectors = list(embedder.embed(texts, kind=kind))
+    """Vectors of ``texts`` at length 1.
+
+    Raises ModelError when the embedder failed, or a number, a dimension or a vector is not what it must be.
+    """
+    try:
+        vectors: list[Sequence[float]] = [_unit(vector) for vector in embedder.embed(texts, kind=kind)]
+    except WellkeptError:
+        raise
+    except Exception as error:  # an application's own embedder may raise anything
+        raise ModelError(f"{embedder.name} failed ({type(error).__name__}: {error}).") from error
     if len(vectors) != len(texts):
         raise ModelError(f"{embedder.name} gave {len(vectors)} vectors for {len(texts)} texts.")
     for vector in vectors:
@@ -369,7 +381,12 @@ def checked_vectors(
             raise ModelError(
                 f"{embedder.name} gave a vector of {len(vector)} numbers; it says that it makes {embedder.dimension}."
             )
-        length = math.fsum(number * number for number in vector)
-        if not math.isfinite(length) or length == 0:
+        if not all(map(math.isfinite, vector)) or not any(vector):
             raise ModelError(f"{embedder.name} gave a vector of zeros, infinities or no numbers at all.")
     return vectors
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    """``vector`` at length 1, in which no number is too large or too small for the four bytes that it is stored in."""
+    length = math.hypot(*vector) or 1.0
+    return [number / length for number in vector]

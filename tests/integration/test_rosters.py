@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -82,6 +82,27 @@ def test_a_scope_that_is_too_large_is_searched_all_the_same(monkeypatch: pytest.
         chat = memory.session(namespace="n", user="ann")
         chat.add_messages([{"role": "user", "content": text} for text in ("a cat", "养了一只猫", "the cats")])
         assert {hit.text for hit in found(memory, "cat") if hit.dropped is None} >= {"a cat", "the cats"}
+
+
+@pytest.mark.parametrize("span", [{"since": 2}, {"until": 3}, {"since": 1, "until": 3}, {"since": 9}])
+def test_a_time_is_kept_to_whether_documents_are_at_hand_or_not(
+    monkeypatch: pytest.MonkeyPatch, span: dict[str, int]
+) -> None:
+    times = [datetime(2026, 5, day, tzinfo=timezone.utc) for day in range(1, 5)]
+    between = {name: datetime(2026, 5, day, tzinfo=timezone.utc) for name, day in span.items()}
+    with Memory(":memory:", worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        for ts in times:
+            chat.add_message("user", f"a cat on day {ts.day}", ts=ts)
+        ann = memory.user("ann", namespace="n")
+        at_hand = ann.search("cat", **between)
+        monkeypatch.setattr(corpora, "MOST_DOCS", 1)
+        assert at_hand == ann.search("cat", **between)
+    expected = [ts for ts in times if between.get("since", ts) <= ts < between.get("until", times[-1] + DAY)]
+    assert sorted(hit.ts for hit in at_hand) == expected
+
+
+DAY = timedelta(days=1)
 
 
 def test_what_is_rolled_back_is_not_kept() -> None:

@@ -21,6 +21,9 @@ NEAR = 0.5
 FAR = 0.25
 """The part of its score that a message lends to the next one on each side, and to the one after that."""
 
+LENDS = 0.1
+"""The part of the best score that a message must have to lend of its own."""
+
 
 def idf(documents: int, frequency: int) -> float:
     """How telling a term is that ``frequency`` of ``documents`` hold; above 0 even for one that all hold."""
@@ -53,11 +56,17 @@ def scores(
     return total
 
 
-def with_neighbours(own: Mapping[int, float]) -> dict[int, float]:
+def lenders(own: Mapping[int, float]) -> dict[int, float]:
+    """Those of the scores that are high enough to lend of."""
+    least = LENDS * max(own.values(), default=0.0)
+    return {key: score for key, score in own.items() if score >= least}
+
+
+def with_neighbours(own: Mapping[int, float], lenders: Mapping[int, float]) -> dict[int, float]:
     """Own scores and what each key, existing or not, is lent by those one and two away, added."""
     total = dict(own)
     get = total.get
-    for key, score in own.items():
+    for key, score in lenders.items():
         near, far = NEAR * score, FAR * score
         total[key - 2] = get(key - 2, 0.0) + far
         total[key - 1] = get(key - 1, 0.0) + near
@@ -66,7 +75,7 @@ def with_neighbours(own: Mapping[int, float]) -> dict[int, float]:
     return total
 
 
-def lent(own: Mapping[int, float], key: int) -> float:
+def lent(lenders: Mapping[int, float], key: int) -> float:
     """What ``key`` gets from those one and two away: so a question finds its answer."""
-    near = own.get(key - 1, 0.0) + own.get(key + 1, 0.0)
-    return NEAR * near + FAR * (own.get(key - 2, 0.0) + own.get(key + 2, 0.0))
+    near = lenders.get(key - 1, 0.0) + lenders.get(key + 1, 0.0)
+    return NEAR * near + FAR * (lenders.get(key - 2, 0.0) + lenders.get(key + 2, 0.0))

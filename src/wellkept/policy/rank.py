@@ -38,8 +38,8 @@ class _Pool:
     """All documents in question, what was looked up for them, and what each gets.
 
     ``held`` tells of each term of the question which share of it that is, and where it stands. ``text`` is what
-    its own words give a document, those of the question (``asked``) and those of feedback (``added``). Beside
-    ``meant``, ``scale`` brings that and what neighbours lend to standard deviations, as ``meant`` is.
+    its own words give a document, those of the question (``asked``) and those of feedback (``added``); ``lenders`` are
+    those that neighbours get some of. Beside ``meant``, ``scale`` brings all that to standard deviations, as that is.
     """
 
     docs: Mapping[int, Doc]
@@ -47,13 +47,14 @@ class _Pool:
     added: Mapping[Term, float]
     asked: Mapping[int, float]
     text: Mapping[int, float]
+    lenders: Mapping[int, float]
     meant: Mapping[int, float]
     sums: Mapping[int, float]
     scale: float
 
     def parts(self, key: int) -> dict[str, float]:
         own, text = self.asked.get(key, 0.0), self.text.get(key, 0.0)
-        parts = {"text": own, "feedback": text - own, "neighbours": bm25.lent(self.text, key)}
+        parts = {"text": own, "feedback": text - own, "neighbours": bm25.lent(self.lenders, key)}
         parts = {name: part * self.scale for name, part in parts.items() if part}
         return parts if key not in self.meant else {**parts, "meaning": self.meant[key]}
 
@@ -100,7 +101,8 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     own = _scores(terms, postings, index)
     added = _feedback(asked, own, index)
     text = _scores(added, index.postings(added), index, own)
-    sums = bm25.with_neighbours(text)
+    lenders = bm25.lenders(text)
+    sums = bm25.with_neighbours(text, lenders)
     close = meant.standing() if meant is not None else {}
     docs = index.docs(chain(sums, close))
     sums = {key: score for key, score in sums.items() if key in docs}
@@ -109,7 +111,8 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     if close:
         scale = 1 / meaning.deviation(sums.values(), index.documents)
         sums = _sum({key: score * scale for key, score in sums.items()}, close)
-    return _Pool(docs, _held(terms, postings, index.documents), added, own, text, close, sums, scale)
+    held = _held(terms, postings, index.documents)
+    return _Pool(docs, held, added, own, text, lenders, close, sums, scale)
 
 
 def _scores(

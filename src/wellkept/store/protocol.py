@@ -325,6 +325,10 @@ class Narrow(Record):
     until: int | None = None
     condition: Condition = ANYTHING
 
+    def spans(self, ts: int) -> bool:
+        """Whether ``ts`` (ms) lies in its time."""
+        return (self.since is None or ts >= self.since) and (self.until is None or ts < self.until)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Record):

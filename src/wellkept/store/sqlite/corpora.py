@@ -249,8 +249,7 @@ def _lets_through(narrow: Narrow, fact: Fact) -> bool:
     sessions = [source.rpartition(":")[0] for source in fact.sources]
     return (
         (narrow.session is None or narrow.session.id in sessions)
-        and (narrow.since is None or at >= narrow.since)
-        and (narrow.until is None or at < narrow.until)
+        and narrow.spans(at)
         and matches(narrow.condition, {**fact.metadata, "role": "user", "session_id": sessions})
     )
 
@@ -272,9 +271,7 @@ class SummaryCorpus(_Corpus):
         return {
             row[0]: Doc(max(1, len(row[3]) // 4), "user", row[4])
             for row in self._rows(scope, keys)
-            if (narrow.session is None or row[1] == narrow.session.key)
-            and (narrow.since is None or row[4] >= narrow.since)
-            and (narrow.until is None or row[4] < narrow.until)
+            if (narrow.session is None or row[1] == narrow.session.key) and narrow.spans(row[4])
         }
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
