@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ from wellkept.policy.content import dumps
 from wellkept.policy.messages import parse
 from wellkept.policy.redact import redact_content
 from wellkept.policy.terms import event_terms
-from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary
+from wellkept.records import Content, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer, draft_of, model_of, question
 from wellkept.store.protocol import NewEvent, SessionRef, Tables
 from wellkept.summarize import put_if_due, rebuild
@@ -95,7 +96,12 @@ class SessionReader:
         return event
 
     def get_context(
-        self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
+        self,
+        query: str | None = None,
+        budget: int | None = None,
+        *,
+        as_of: datetime | int | None = None,
+        policy: Policy | None = None,
     ) -> Context:
         """What to hand to the model for the next request.
 
@@ -103,14 +109,16 @@ class SessionReader:
             query: what to recall memories for; nothing is recalled without it.
             budget: tokens that the context may take; the policy's ``context_budget`` if not given.
             as_of: an earlier moment: an aware time, or the seq of the event that was the newest then.
+            policy: another policy than the memory's, to see what it would make of it.
 
         Raises:
             BudgetExceeded: the newest user message does not fit; says by how much.
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
+        core = replace(self._core, policy=policy) if policy else self._core
         then = Moment(seq=self._seq_at(as_of))
-        return contexts.build(self._core, self._ref, query=query, budget=budget, then=then)
+        return contexts.build(core, self._ref, query=query, budget=budget, then=then)
 
     def summaries(self) -> list[Summary]:
         """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
@@ -164,14 +172,20 @@ class Session(SessionReader):
         self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
 
     def get_context(
-        self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
+        self,
+        query: str | None = None,
+        budget: int | None = None,
+        *,
+        as_of: datetime | int | None = None,
+        policy: Policy | None = None,
     ) -> Context:
         """What to hand to the model for the next request; see ``SessionReader.get_context``.
 
-        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment does not.
+        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment or under another
+        policy does not.
         """
-        if as_of is not None:
-            return super().get_context(query, budget, as_of=as_of)
+        if as_of is not None or policy is not None:
+            return super().get_context(query, budget, as_of=as_of, policy=policy)
         context = traced(self._core, self._ref, query, budget, seen=self._seen)
         self._seen = max(self._seen, context.change)
         return context
