@@ -6,13 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
-from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.tokens import is_estimated
-from wellkept.records import Policy
-from wellkept.store.protocol import Store
-from wellkept.tracing import Tracer
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+    from wellkept.records import Policy
+    from wellkept.store.protocol import Store
+    from wellkept.tracing import Tracer
 
 
 def system_clock() -> datetime:
@@ -45,12 +49,14 @@ class Core:
     @cached_property
     def zone(self) -> ZoneInfo:
         """The users' time zone."""
+        from zoneinfo import ZoneInfo
+
         return ZoneInfo(self.policy.time_zone)
 
     @cached_property
     def count(self) -> Callable[[str], int]:
         """The tokenizer, remembering the newest texts: a context counts the same stable ones at each request."""
-        return lru_cache(maxsize=128)(self.tokenizer)
+        return lru_cache(maxsize=512)(self.tokenizer)
 
     def room(self, budget: int) -> int:
         """Tokens of ``budget`` that may be used: all of them by an exact count, less by an estimate."""

@@ -7,22 +7,22 @@ process dies in between.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
-from wellkept.models.protocol import Model, Reply
-from wellkept.records import Scope
-from wellkept.store.protocol import Job, JobState, Tables
 
-log = logging.getLogger("wellkept.jobs")
+if TYPE_CHECKING:
+    from logging import Logger
+
+    from wellkept.core import Core
+    from wellkept.models.protocol import Model, Reply
+    from wellkept.records import Scope
+    from wellkept.store.protocol import Job, JobState, Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
@@ -31,8 +31,15 @@ POLL_SECONDS = 2.0
 GATHER_SECONDS = 0.1
 
 Outcome: TypeAlias = Mapping[str, Any]
-Finish: TypeAlias = Callable[[Tables], Outcome]
+Finish: TypeAlias = "Callable[[Tables], Outcome]"
 Handler: TypeAlias = Callable[["Run"], Finish]
+
+
+def _log() -> Logger:
+    """Imported late: most programs end without a word here."""
+    from logging import getLogger
+
+    return getLogger("wellkept.jobs")
 
 
 class OverCeiling(Exception):
@@ -96,11 +103,17 @@ class Runner:
     """
 
     def __init__(
-        self, core: Core, handlers: Mapping[str, Handler], *, beside: Callable[[], None] = lambda: None
+        self,
+        core: Core,
+        kinds: Sequence[str],
+        handler: Callable[[str], Handler],
+        *,
+        beside: Callable[[], None] = lambda: None,
     ) -> None:
         self._core = core
         self._beside = beside
-        self._handlers = handlers
+        self._kinds = kinds
+        self._handler = handler
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._current: Run | None = None
@@ -118,7 +131,7 @@ class Runner:
 
     def run_one(self) -> bool:
         """Run the next due job, if there is one."""
-        core, kinds = self._core, list(self._handlers)
+        core, kinds = self._core, self._kinds
         now = core.now()
         if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
             return False
@@ -137,7 +150,7 @@ class Runner:
 
     def _attempt(self, run: Run) -> None:
         try:
-            finish = self._handlers[run.job.kind](run)
+            finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
             self._end(
@@ -155,8 +168,11 @@ class Runner:
         except NotFound as error:
             self._end(run, "cancelled", str(error))
         except Exception as error:  # a handler's own fault must stay readable and not end the worker
+            from traceback import format_exception
+
+            log = _log()
             log.exception("Job %s (%s) failed", run.job.id, run.job.kind)
-            self._end(run, "failed", "".join(traceback.format_exception(error))[-4000:])
+            self._end(run, "failed", "".join(format_exception(error))[-4000:])
 
     def _store(self, run: Run, finish: Finish) -> None:
         def work(tables: Tables) -> None:
@@ -169,7 +185,7 @@ class Runner:
         try:
             self._core.store.write(work)
         except Conflict as lost:
-            log.info("Result of job %s dropped: %s", run.job.id, lost)
+            _log().info("Result of job %s dropped: %s", run.job.id, lost)
             self._end(run, "cancelled", str(lost))
 
     def _end(
@@ -201,10 +217,7 @@ class Runner:
 
     def wake_if_due(self) -> None:
         """Start the thread when an earlier process left work behind."""
-        if (
-            self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers)))
-            <= self._core.now()
-        ):
+        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) <= self._core.now():
             self.notify()
 
     def _start(self) -> None:
@@ -219,7 +232,7 @@ class Runner:
             try:
                 self.run_due()
             except StoreError as error:
-                log.warning("The worker waits: %s", error)
+                _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
             # What comes together is done together, and not while its cause still waits for an answer.
             self._stopped.wait(GATHER_SECONDS)

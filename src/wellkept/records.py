@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal, TypeAlias, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from wellkept.errors import InvalidInput
 
@@ -41,6 +40,18 @@ class Record:
         """This record as plain JSON-ready data."""
         result: dict[str, Any] = plain(self)
         return result
+
+
+class _Nothing(dict[str, Any]):
+    """An empty dict that many records share, and that therefore cannot be filled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("What was read cannot be changed. Copy it: dict(event.metadata).")
+
+    __setitem__ = __ior__ = setdefault = update = _refuse
+
+
+NOTHING = _Nothing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +343,8 @@ class Policy(Record):
                 raise InvalidInput(
                     f"Policy.redaction has {kind!r}; choose from: {', '.join(get_args(Secret))}."
                 )
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
         try:
             ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError) as error:

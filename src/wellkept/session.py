@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from wellkept import context as contexts
-from wellkept.context import Context, Moment
-from wellkept.core import Core
-from wellkept.embedding import want_events
 from wellkept.errors import ModelError, NotFound
-from wellkept.facts.extract import put as put_extraction
-from wellkept.models.protocol import Reply
-from wellkept.policy.assemble import event_tokens
+from wellkept.outbox import put_if_due
 from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
 from wellkept.policy.content import dumps
-from wellkept.policy.messages import parse
-from wellkept.policy.redact import redact_content
 from wellkept.policy.terms import event_terms
-from wellkept.records import Content, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
-from wellkept.reply import Answer, draft_of, model_of, question
-from wellkept.store.protocol import NewEvent, SessionRef, Tables
-from wellkept.summarize import put_if_due, rebuild
-from wellkept.trace import TraceList, traced
+from wellkept.policy.tokens import event_tokens
+from wellkept.records import Draft
+from wellkept.store.protocol import NewEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from wellkept.context import Context
+    from wellkept.core import Core
+    from wellkept.models.protocol import Reply
+    from wellkept.records import Content, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
+    from wellkept.reply import Answer
+    from wellkept.store.protocol import SessionRef, Tables
+    from wellkept.trace import TraceList
 
 T = TypeVar("T")
 
@@ -116,9 +117,12 @@ class SessionReader:
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
+        from wellkept.context import build
+        from wellkept.tiers import Moment
+
         core = replace(self._core, policy=policy) if policy else self._core
         then = Moment(seq=self._seq_at(as_of))
-        return contexts.build(core, self._ref, query=query, budget=budget, then=then)
+        return build(core, self._ref, query=query, budget=budget, then=then)
 
     def summaries(self) -> list[Summary]:
         """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
@@ -131,6 +135,8 @@ class SessionReader:
     @property
     def traces(self) -> TraceList:
         """How this conversation's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        from wellkept.trace import TraceList
+
         return TraceList(self._core, self.scope, self._ref)
 
     def _seq_at(self, as_of: datetime | int | None) -> int | None:
@@ -186,6 +192,8 @@ class Session(SessionReader):
         """
         if as_of is not None or policy is not None:
             return super().get_context(query, budget, as_of=as_of, policy=policy)
+        from wellkept.trace import traced
+
         context = traced(self._core, self._ref, query, budget, seen=self._seen)
         self._seen = max(self._seen, context.change)
         return context
@@ -229,6 +237,8 @@ class Session(SessionReader):
     def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
         """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error,
         none."""
+        from wellkept.policy.messages import parse
+
         return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
 
     def append(self, drafts: Sequence[Draft]) -> list[Event]:
@@ -270,6 +280,8 @@ class Session(SessionReader):
             BudgetExceeded: the user's message, which is stored, does not fit into the budget.
             InvalidInput: no model is configured, or nothing waits for an answer.
         """
+        from wellkept.reply import model_of
+
         model = model_of(self._core)
         context = self._asked(text, budget, query)
         reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
@@ -290,18 +302,24 @@ class Session(SessionReader):
         breaks off, or that nobody reads to its end, is not stored: nothing half stands in a conversation. What came
         is in ``ModelError.raw_reply``; ``reply()`` or ``stream()`` without a text asks again.
         """
+        from wellkept.reply import model_of
+
         model = model_of(self._core)
         context = self._asked(text, budget, query)
         pieces = model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
         return self._streamed(context, pieces)
 
     def _asked(self, text: Content | None, budget: int | None, query: str | bool) -> Context:
+        from wellkept.reply import question
+
         if text is not None:
             self.add_message("user", text)
         asked = self._read(lambda tables: question(list(_last_turn(tables.events.walk_back(self._ref)))))
         return self.get_context((asked or None) if query is True else query or None, budget)
 
     def _streamed(self, context: Context, pieces: Iterator[str | Reply]) -> Iterator[str | Answer]:
+        from wellkept.models.protocol import Reply
+
         for piece in pieces:
             if isinstance(piece, Reply):
                 yield self._answered(context, piece)
@@ -310,12 +328,16 @@ class Session(SessionReader):
         raise ModelError("The model's stream ended without a reply. Ask again with reply().", retryable=True)
 
     def _answered(self, context: Context, reply: Reply) -> Answer:
+        from wellkept.reply import Answer, draft_of
+
         [event] = self.append([draft_of(reply, context)])
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
     def rebuild_summaries(self) -> int:
         """Drop every version of the summary and the ledger, and have them made anew from the events; how many versions
         there were. Contexts bridge the gap until the job is done."""
+
+        from wellkept.summarize import rebuild
 
         def work(tables: Tables) -> int:
             self._known(tables.sessions.info(self._ref))
@@ -392,15 +414,26 @@ def store_events(
     stored = tables.events.append(ref, events, at=now)
     turned = any(event.role == "user" for event in events)
     due = turned and put_if_due(tables, ref, core.policy, now)
-    due = put_extraction(tables, ref, core, stored, now) or due
-    wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
-    return stored, want_events(core, tables, ref, wanted, now) or due
+    if core.model is not None:
+        from wellkept.facts.extract import put
+
+        due = put(tables, ref, core, stored, now) or due
+    if core.embedder is not None:
+        from wellkept.embedding import want_events
+
+        wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
+        due = want_events(core, tables, ref, wanted, now) or due
+    return stored, due
 
 
 def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
     """``draft`` checked, redacted, counted and split into index terms: all that can be done before the transaction."""
     check_draft(draft)
-    content = redact_content(draft.content, core.policy.redaction) if core.policy.redaction else draft.content
+    content = draft.content
+    if core.policy.redaction:
+        from wellkept.policy.redact import redact_content
+
+        content = redact_content(content, core.policy.redaction)
     return NewEvent(
         role=draft.role,
         content=content,

@@ -12,7 +12,7 @@ from wellkept.policy.labels import carries, catalogue
 from wellkept.store.facts import Fact
 
 if TYPE_CHECKING:
-    from wellkept.memory import UserMemory
+    from wellkept.user import UserMemory
 
 Shape: TypeAlias = Literal["openai", "anthropic"]
 

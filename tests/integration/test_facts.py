@@ -13,8 +13,8 @@ import pytest
 
 from wellkept import Memory, Policy
 from wellkept.errors import Conflict, InvalidInput, NotFound
-from wellkept.memory import UserMemory
 from wellkept.testing import FakeClock, FakeEmbedder
+from wellkept.user import UserMemory
 
 
 @pytest.fixture

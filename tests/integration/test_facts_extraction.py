@@ -11,9 +11,9 @@ import pytest
 
 from wellkept import Memory, Policy
 from wellkept.facts.extract import IDLE_MS
-from wellkept.memory import UserMemory
 from wellkept.session import Session
 from wellkept.testing import Call, FakeClock, FakeModel
+from wellkept.user import UserMemory
 
 
 def memory_of(content: str, quote: str, **more: Any) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import click
 from wellkept.cli.output import clean, print_json, progress
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import InvalidInput
-from wellkept.memory import UserMemory
 from wellkept.recall import Result
 from wellkept.records import Record
+from wellkept.user import UserMemory
 
 
 @dataclass(frozen=True, slots=True)

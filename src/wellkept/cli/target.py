@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from wellkept.errors import NotFound
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.models.protocol import Clock
 from wellkept.records import Scope
 from wellkept.session import Session
+from wellkept.user import UserMemory
 
 _NAMED = 5
 

@@ -18,6 +18,7 @@ from wellkept.facts.graves import is_buried
 from wellkept.facts.keep import Keeper, Source, made_ready
 from wellkept.facts.wishes import heed
 from wellkept.jobs import Finish, Outcome, Run
+from wellkept.outbox import EXTRACT
 from wellkept.policy import answers, prompt
 from wellkept.policy.answers import Answer, Proposal, Unreadable
 from wellkept.policy.claims import USER, Claim
@@ -30,7 +31,6 @@ from wellkept.records import Event, Record, Scope, text_of
 from wellkept.store.facts import EXPLICIT
 from wellkept.store.protocol import SessionRef, Tables
 
-EXTRACT = "extract"
 EVERY = 4  # user messages that make extraction due at once
 IDLE_MS = 20_000  # how long fewer than that are waited for
 BATCH = 12

@@ -12,12 +12,12 @@ from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
+from wellkept.outbox import put_if_due
 from wellkept.policy.terms import event_terms
 from wellkept.policy.words import Term, index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
-from wellkept.summarize import put_if_due
 
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 FEW = 3

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from wellkept.errors import NotFound
-from wellkept.memory import Memory, UserReader
+from wellkept.memory import Memory
 from wellkept.server.panel.desk import PanelRoute, Posted, Reading, Ruling, Writing
 from wellkept.server.panel.sessions import Seq
 from wellkept.store.facts import Doubt, Fact
+from wellkept.user import UserReader
 
 router = APIRouter(route_class=PanelRoute)
 
