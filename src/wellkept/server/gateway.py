@@ -10,6 +10,7 @@ import json
 import logging
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from urllib.parse import quote
 
 import httpx2
@@ -85,9 +86,11 @@ class _Exchange:
         ask = await asked(self.service, self.request)
         raw = await self.request.body()
         headers: dict[str, str] = {}
+        begin = perf_counter()
         if ask is None or self.request.method == "GET":
             return Relay(await self._send(raw), headers, self.service.later)
         prepared = await self._prepared(ask, raw, headers)
+        ready = perf_counter()
         rounds = Rounds(self.service.memory, ask.scope, self.provider, self._send, self._answer)
         if prepared is None:
             response = await self._send(raw)
@@ -95,6 +98,8 @@ class _Exchange:
             response = await rounds.run(prepared.body)
         else:
             response = await self._send(json.dumps(prepared.body).encode())
+        memory, upstream = 1000 * (ready - begin), 1000 * (perf_counter() - ready)
+        headers["server-timing"] = f"memory;dur={memory:.1f}, upstream;dur={upstream:.1f}"
         answer = None if ask.read_only else self._answer(response)
         keep = partial(self._record, ask, rounds.used)
         return Relay(response, headers, self.service.later, answer, keep)
