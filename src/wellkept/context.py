@@ -191,7 +191,7 @@ def _assemble(core: Core, tiers: Tiers, room: int, recalled: Sequence[Recalled])
         parts=parts,
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
-        trace=(*system.candidates, *seen),
+        trace=(*system.candidates, *tiers.facts.missing, *seen),
         recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
@@ -273,7 +273,7 @@ def _system(
     recalled: Sequence[Recalled],
 ) -> SystemText:
     """The whole system text inside ``left`` tokens. Bridge and recall have one share between them."""
-    found = _recall(core, recalled, shown)
+    found = _recall(core, tiers, recalled, shown)
     share = core.policy.recall_share / 2 if found else core.policy.recall_share
     seqs = {event.seq for event in shown}
     left_out = [event for event in tiers.uncovered if event.seq not in seqs][-BRIDGE_EVENTS:]
@@ -284,13 +284,14 @@ def _system(
     return _fitting([*read, *moving], left, core.count)
 
 
-def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
-    """What was recalled and does not stand in the window anyway."""
+def _recall(core: Core, tiers: Tiers, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
+    """What was recalled and does not stand in the window, or among the facts, anyway."""
     ids = {event.id for event in shown}
+    facts = {item.id for item in tiers.facts.stable.items}
     items = [
         Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
-        if not ids.issuperset(it.events)
+        if it.id not in facts and not (it.events and ids.issuperset(it.events))
     ]
     if not items:
         return []

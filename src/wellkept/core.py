@@ -13,10 +13,12 @@ from wellkept.policy.tokens import is_estimated
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
+    from wellkept.mirror import Mirror
     from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
     from wellkept.records import Policy
     from wellkept.store.protocol import Store
     from wellkept.tracing import Tracer
+    from wellkept.uses import Uses
 
 
 def system_clock() -> datetime:
@@ -30,6 +32,8 @@ class Core:
 
     Attributes:
         tracer: keeps the traces of contexts.
+        uses: counts how often facts were recalled.
+        mirror: keeps files that people read, where somebody asked for them.
         notify: tells the background worker that a job may have become due.
     """
 
@@ -37,6 +41,8 @@ class Core:
     policy: Policy
     tokenizer: Tokenizer
     tracer: Tracer
+    uses: Uses
+    mirror: Mirror | None = None
     clock: Clock = system_clock
     model: Model | None = None
     embedder: Embedder | None = None

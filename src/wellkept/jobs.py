@@ -12,9 +12,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
+from wellkept.policy.checks import check_limit
+from wellkept.store.protocol import HELD_BACK, JobState
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from wellkept.core import Core
     from wellkept.models.protocol import Model, Reply
     from wellkept.records import Scope
-    from wellkept.store.protocol import Job, JobState, Tables
+    from wellkept.store.protocol import Job, Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
@@ -153,12 +155,7 @@ class Runner:
             finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
-            self._end(
-                run,
-                "ready",
-                "The namespace's tokens for today are spent; this waits for tomorrow.",
-                self._tomorrow(),
-            )
+            self._end(run, "ready", HELD_BACK, self._tomorrow())
         except ModelError as error:
             again = error.retryable and run.job.attempts < MAX_ATTEMPTS
             self._end(run, "ready" if again else "failed", str(error), self._later(run.job), error.raw_reply)
@@ -266,12 +263,14 @@ class JobList:
         self, *, namespace: str | None = None, scope: Scope | None = None, state: JobState | None = None,
         kind: str | None = None, limit: int = 100, before: int | None = None,
     ) -> list[Job]:  # fmt: skip
-        """Jobs, newest first; ``before``: the id that the previous page ended with."""
-        if limit < 1:
-            raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+        """Jobs, newest first; ``before``: the id that the previous page ended with. Raises InvalidInput for a state
+        that is none, a limit below 1."""
+        if state is not None and state not in get_args(JobState):
+            raise InvalidInput(f"The state is {state!r}; it must be one of: {', '.join(get_args(JobState))}.")
+        most = check_limit(limit)
         return self._core.store.read(
             lambda tables: tables.jobs.list(
-                namespace=namespace, scope=scope, state=state, kind=kind, limit=limit, before=before
+                namespace=namespace, scope=scope, state=state, kind=kind, limit=most, before=before
             )
         )
 

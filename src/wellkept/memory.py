@@ -14,6 +14,7 @@ from wellkept.policy.tokens import estimate
 from wellkept.records import Policy, Scope
 from wellkept.session import Session, SessionReader, open_session
 from wellkept.tracing import Tracer
+from wellkept.uses import Uses
 
 # What not every application needs is imported where it is asked for: most of them append and show, and start quickly.
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from wellkept.arrivals import Arrival
     from wellkept.errors import WellkeptError
     from wellkept.jobs import Handler
+    from wellkept.mirror import Mirror
     from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
     from wellkept.records import Event
     from wellkept.replies import ReplyLog
@@ -48,6 +50,12 @@ def _handler(kind: str) -> Handler:
     return embed
 
 
+def _mirror(store: Store, folder: str, policy: Policy) -> Mirror:
+    from wellkept.mirror import Mirror
+
+    return Mirror(store, folder, policy.time_zone)
+
+
 class Memory:
     """A memory on one store.
 
@@ -61,6 +69,9 @@ class Memory:
         worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
         trace_file: a file that gets the trace of each context as a line of JSON, whatever ``policy.debug_trace``
             says. It is yours: erasure does not reach into it.
+        mirror: a folder that gets the facts of each user as ``MEMORY.md``, and the log of their changes as
+            ``memory_digest.log``. They are brought up to date in the background, by ``run_jobs`` and by ``close``, after an
+            erasure at once; each is replaced whole. What is changed in them is lost.
 
     Raises:
         InvalidInput: the path is a folder or another program's database.
@@ -78,22 +89,27 @@ class Memory:
         clock: Clock | None = None,
         worker: bool = True,
         trace_file: str | None = None,
+        mirror: str | None = None,
     ) -> None:
-        policy = policy or Policy()
+        policy, clock = policy or Policy(), clock or system_clock
         opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
             store=opened,
             policy=policy,
             tokenizer=tokenizer or estimate,
             tracer=Tracer(opened, keep=policy.debug_trace, path=trace_file),
-            clock=clock or system_clock,
+            uses=Uses(opened, lambda: int(clock().timestamp() * 1000)),
+            mirror=None if mirror is None else _mirror(opened, mirror, policy),
+            clock=clock,
             model=model,
             embedder=embedder,
             notify=self._notify,
         )
-        self._runner = Runner(self._core, outbox.KINDS, _handler, beside=self._core.tracer.flush)
+        self._runner = Runner(self._core, outbox.KINDS, _handler, beside=self._write_aside)
         self._worker = worker
-        if worker:
+        if worker and mirror is not None:
+            self._runner.notify()
+        elif worker:
             self._runner.wake_if_due()
 
     def __enter__(self) -> Memory:
@@ -108,8 +124,15 @@ class Memory:
         """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
         store."""
         self._runner.stop()
-        self._core.tracer.flush()
+        self._write_aside()
         self._core.store.close()
+
+    def _write_aside(self) -> None:
+        """Write what nobody waits for: traces, uses of facts, files that people read."""
+        self._core.tracer.flush()
+        self._core.uses.flush()
+        if self._core.mirror is not None:
+            self._core.mirror.flush()
 
     def _notify(self) -> None:
         if self._worker:
@@ -120,7 +143,8 @@ class Memory:
         self._notify()
 
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread, and write traces; how many jobs were run.
+        """Do the background work that is due now, in this thread, and write traces, uses and files; how many jobs were
+        run.
 
         Extraction does not wait for more messages then.
         """
@@ -149,6 +173,12 @@ class Memory:
         """Traces that could not be written since this memory was opened, counted by reason; empty when none
         was lost."""
         return dict(self._core.tracer.losses)
+
+    @property
+    def mirror_failure(self) -> str | None:
+        """Why the files of ``mirror`` are not up to date; None when they are, or when there are none. Writing them is
+        tried again in the background."""
+        return self._core.mirror.failure if self._core.mirror is not None else None
 
     def flush_traces(self) -> None:
         """Write the traces that wait now; the worker does it otherwise."""

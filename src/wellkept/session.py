@@ -7,8 +7,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from wellkept.errors import ModelError, NotFound
-from wellkept.outbox import put_if_due
-from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
+from wellkept.outbox import extract_now, put_extraction, put_if_due
+from wellkept.policy.checks import (
+    check_draft,
+    check_limit,
+    check_seq,
+    check_text,
+    milliseconds,
+    plain_metadata,
+)
 from wellkept.policy.content import dumps
 from wellkept.policy.terms import event_terms
 from wellkept.policy.tokens import event_tokens
@@ -73,8 +80,12 @@ class SessionReader:
 
         ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below
             this seq. ``since`` and ``until``: those said in this time, the end not included.
+
+        Raises InvalidInput for what is no seq, no aware time or no limit; NotFound when the session was deleted.
         """
         limit = check_limit(limit)
+        check_seq("after", after)
+        check_seq("before", before)
         if since is not None or until is not None:
             start, end = milliseconds(since), milliseconds(until)
             return self._some(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
@@ -187,8 +198,8 @@ class Session(SessionReader):
     ) -> Context:
         """What to hand to the model for the next request; see ``SessionReader.get_context``.
 
-        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment or under another
-        policy does not.
+        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it, and counts a use of each fact that was
+        recalled for ``query``; one of an earlier moment or under another policy does not.
         """
         if as_of is not None or policy is not None:
             return super().get_context(query, budget, as_of=as_of, policy=policy)
@@ -196,6 +207,7 @@ class Session(SessionReader):
 
         context = traced(self._core, self._ref, query, budget, seen=self._seen)
         self._seen = max(self._seen, context.change)
+        self._core.uses.note(self.scope, (it.id for it in context.trace if it.tier == "recall" and it.kept))
         return context
 
     def add_message(
@@ -364,6 +376,19 @@ class Session(SessionReader):
 
         return self._core.store.write(pop)
 
+    def end(self) -> bool:
+        """Say that the conversation is over for now: what the user said and was not read yet is extracted at once,
+        not after ``Policy.extract_idle``; whether there was something. It can be gone on with at any time."""
+
+        def work(tables: Tables) -> bool:
+            self._known(tables.sessions.info(self._ref))
+            return self._core.model is not None and extract_now(tables, self._ref, self._core.now())
+
+        due = self._core.store.write(work)
+        if due:
+            self._core.notify()
+        return due
+
     def rename(self, title: str) -> None:
         """Give it another title."""
         check_text("title", title)
@@ -382,6 +407,7 @@ class Session(SessionReader):
         )
         ledger = len(tables.summaries.ledger(self._ref))
         summaries = tables.summaries.drop(self._ref, 1)
+        tables.replies.forget(self.scope, holding=self.id)
         removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
         return {**tables.sessions.delete(self._ref), **removed}
 
@@ -415,9 +441,7 @@ def store_events(
     turned = any(event.role == "user" for event in events)
     due = turned and put_if_due(tables, ref, core.policy, now)
     if core.model is not None:
-        from wellkept.facts.extract import put
-
-        due = put(tables, ref, core, stored, now) or due
+        due = put_extraction(tables, ref, core.policy, stored, now) or due
     if core.embedder is not None:
         from wellkept.embedding import want_events
 

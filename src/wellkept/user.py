@@ -8,9 +8,9 @@ from typing import Any
 
 from wellkept.embedding import remake
 from wellkept.errors import InvalidInput, NotFound
-from wellkept.facts.extract import put_all
 from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
+from wellkept.outbox import extract_all
 from wellkept.policy.checks import check_limit, check_name
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.messages import parse
@@ -18,6 +18,7 @@ from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Draft, Scope, SessionInfo, text_of
 from wellkept.session import Session, open_session
+from wellkept.store.facts import Actor
 from wellkept.store.protocol import Tables
 from wellkept.tools import Shape, call, definitions
 from wellkept.trace import TraceList
@@ -100,11 +101,36 @@ class UserMemory(FactsMemory, UserReader):
         """The profile documents: soul, identity, user."""
         return Profile(self._core, self._scope)
 
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        kinds: Sequence[str] | None = None,
+        session_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
+        filters: Mapping[str, Any] | None = None,
+        threshold: float | None = None,
+        explain: bool = False,
+    ) -> list[Result]:
+        """What this user's memory holds for a question; see ``UserReader.search``.
+
+        A use of each fact among the results is counted, in the background; ``Memory.read_only`` searches without that.
+        """
+        found = super().search(
+            query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now, filters=filters,
+            threshold=threshold, explain=explain,
+        )  # fmt: skip
+        self._core.uses.note(self._scope, (it.id for it in found if it.kind == "fact" and it.dropped is None))
+        return found
+
     def add(
         self, messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]], *, infer: bool = True,
         subject: str = USER, attribute: str = "", labels: Sequence[str] = (), keywords: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None, user_id: str | None = None, agent_id: str | None = None,
-        run_id: str | None = None,
+        run_id: str | None = None, actor: Actor = "app",
     ) -> dict[str, Any]:  # fmt: skip
         """Remember something, in mem0's shape: ``{"results": [{"id", "memory", "event"}]}``.
 
@@ -113,11 +139,12 @@ class UserMemory(FactsMemory, UserReader):
             infer: False stores each text of the user as one fact, as it is, and says at once what became of it:
                 "ADD", "NONE" for what was known, "DELETE" for what it took the place of. True appends the messages to
                 a session (``run_id``, or a new one, whose "session_id" is in the answer), and a job extracts from it.
-            subject, attribute, labels, keywords: of the facts, with ``infer=False``.
+            subject, attribute, labels, keywords, actor: of the facts, with ``infer=False``.
             user_id, agent_id, run_id: mem0's names. The user must be this one; the others become metadata.
 
         Raises:
-            InvalidInput: an empty or overlong text, a foreign ``user_id``, or ``infer=True`` without a model.
+            InvalidInput: an empty or overlong text, labels that are too many or too long, a foreign ``user_id``, or
+                ``infer=True`` without a model.
         """
         self.check_user(user_id)
         if isinstance(labels, str) or isinstance(keywords, str):
@@ -143,7 +170,7 @@ class UserMemory(FactsMemory, UserReader):
             for draft in drafts
             if draft.role == "user"
         ]
-        return {"results": [each.to_dict() for each in self.keep_all(claims, metadata=kept)]}
+        return {"results": [each.to_dict() for each in self.keep_all(claims, metadata=kept, actor=actor)]}
 
     def _infer(self, drafts: Sequence[Draft], run_id: str | None) -> dict[str, Any]:
         self._need_model()
@@ -159,7 +186,7 @@ class UserMemory(FactsMemory, UserReader):
         Raises InvalidInput without a model.
         """
         self._need_model()
-        due = self._core.store.write(lambda tables: put_all(self._core, tables, self._scope))
+        due = self._core.store.write(lambda tables: extract_all(tables, self._scope, self._core.now()))
         self._core.notify()
         return due
 
@@ -173,12 +200,13 @@ class UserMemory(FactsMemory, UserReader):
         """The memory tools as definitions for a model: "openai" or "anthropic"."""
         return definitions(shape)
 
-    def call_tool(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
         """Execute a model's call of one of the ``tools`` for this user; the result as JSON text for the model.
 
         What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend.
         """
-        return call(self, name, arguments)
+        reader = UserReader(self._core, self._scope)
+        return call(self, reader, name, arguments, max_labels=self._core.policy.max_labels)
 
     def reembed(self) -> int:
         """Have every document embedded that has no vector of the configured embedder; how many wait.

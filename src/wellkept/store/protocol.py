@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wellkept.store.search import Corpus, Vectors
 
 T = TypeVar("T")
+#: ``Job.last_error`` of one that is held back by ``Policy.daily_tokens``.
+HELD_BACK = "The namespace's tokens for today are spent; this waits for tomorrow."
 JobState: TypeAlias = Literal["ready", "running", "done", "failed", "cancelled"]
 
 
@@ -61,6 +63,8 @@ class Job(Record):
 
     Attributes:
         attempts: how often it was started.
+        run_at: when it may start; of a running one, when its lease ends.
+        created_at: when it was put into the outbox.
         last_error: why the last attempt failed, for a person to read.
         raw_reply: what the model answered when that answer could not be used.
         usage: tokens spent, by the provider's count: {"input_tokens", "output_tokens"}.
@@ -163,10 +167,11 @@ class Jobs(Protocol):
         ref: SessionRef | None = None,
         payload: Mapping[str, Any] | None = None,
         at: int,
+        due: int | None = None,
         once: str | None = None,
     ) -> int | None:
-        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is
-        added."""
+        """A job, made at ``at`` (ms), that may start at ``due``, or at once. ``once``: while a job with this key
+        waits, no second one is added."""
 
     def waits(self, ref: SessionRef, kind: str, once: str) -> bool:
         """Whether a job with this key waits; a look is cheaper than finding out what it would have to do."""
@@ -211,8 +216,15 @@ class Jobs(Protocol):
     ) -> list[Job]:
         """Jobs, newest first."""
 
+    def postpone(self, ref: SessionRef, kind: str, once: str, *, at: int, due: int) -> None:
+        """Let the job with this key start at ``due`` instead, unless it is due at ``at`` or was begun before."""
+
     def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
-        """Make jobs of this kind that wait for their first attempt due at ``at``; how many there were."""
+        """Make waiting jobs of this kind due at ``at``: of a session all of them, else those that wait for their
+        first attempt; how many there were."""
+
+    def held_back(self, ref: SessionRef, kind: str, once: str) -> datetime | None:
+        """When the job with this key may start, if it waits because the namespace has spent its tokens."""
 
     def counts(self) -> dict[str, int]:
         """How many jobs the whole store has, by state."""
@@ -381,8 +393,9 @@ class Replies(Protocol):
     def drop(self, scope: Scope, key: bytes) -> None:
         """Give the key free again."""
 
-    def forget(self, scope: Scope) -> int:
-        """Remove every answer that may hold something about this user; how many there were."""
+    def forget(self, scope: Scope, *, holding: str | None = None) -> int:
+        """Remove every answer that may hold something about this user, or those with the text ``holding``; how many
+        there were."""
 
 
 class Tables(Protocol):

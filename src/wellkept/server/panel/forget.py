@@ -44,7 +44,7 @@ async def forget(desk: Ruling, form: Posted) -> Response:
             raise Conflict(
                 "What would be erased has changed since it was shown. Look again before you confirm."
             )
-        user.forget(preview)
+        user.forget(preview, actor="user")
 
     return await desk.act(do, "receipts")
 

@@ -41,13 +41,13 @@ def _facts(user: UserReader, doubt: Doubt) -> list[Fact]:
 @router.post("/review/accept")
 async def accept(desk: Ruling, id: Seq) -> Response:
     """Do what the question asks."""
-    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=True), "review")
+    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=True, actor="user"), "review")
 
 
 @router.post("/review/refuse")
 async def refuse(desk: Writing, id: Seq) -> Response:
     """Leave all as it is."""
-    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=False), "review")
+    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=False, actor="user"), "review")
 
 
 @router.get("/profile")

@@ -276,7 +276,8 @@ class FlashStore:
 
         def work(connection: apsw.Connection) -> list[Finding]:
             self._settle(connection)
-            return list(care.findings(self._places))
+            lifted = care.lift_blocks(self._places) if repair else ()
+            return [*lifted, *care.findings(self._places)]
 
         mended = [Finding(subject="file", text=text, repaired=True) for text in self.findings]
         found = [*mended, *self._written(work), *examine(self._connections, repair=repair).findings]
