@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     NOTE,
-    Candidate,
     Count,
     Item,
     Rendered,
@@ -30,10 +29,12 @@ from wellkept.policy.bridge import bridge
 from wellkept.policy.checks import check_budget
 from wellkept.policy.messages import repair, to_anthropic, to_openai
 from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
-from wellkept.recall import Result, recall, search_of
-from wellkept.records import Event, Record, Scope, text_of
+from wellkept.records import Candidate, Event, Record, Scope, text_of
 from wellkept.store.protocol import SessionRef
 from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers
+
+if TYPE_CHECKING:
+    from wellkept.recall import Result
 
 LEAST_RELEVANCE = 0.25
 RECALLED_TOKENS = 120
@@ -164,6 +165,8 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
 
 def _recalled(core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment) -> list[Recalled]:
     """What recall finds for the query; of an earlier moment, up to the newest event that the context knows."""
+    from wellkept.recall import recall, search_of
+
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
     until = last if then != NOW else None
     search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
