@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from wellkept.policy.assemble import Count, Item, Section, fence
+from wellkept.policy.assemble import Count, Item, Section, fence, name_of
 from wellkept.records import Event, text_of
 
 # What reads dates and numbers is imported when something has left the window.
@@ -50,7 +50,7 @@ def entry(event: Event, zone: ZoneInfo) -> Entry:
 
 
 def _said(event: Event) -> _Said:
-    return event.seq, event.speaker or event.role, text_of(event.content), event.ts
+    return event.seq, name_of(event.speaker, event.role), text_of(event.content), event.ts
 
 
 def _entry(said: _Said, zone: ZoneInfo) -> Entry:

@@ -112,13 +112,17 @@ class SqliteStore:
         """See ``store.health.Maintained``."""
         from wellkept.store.sqlite.maintenance import examine
 
-        return examine(self._connections, repair=repair)
+        return examine(self._connections, repair=repair, tally=self._tally)
 
     def scrub(self, texts: Sequence[str]) -> int:
         """See ``store.protocol.Store``."""
         from wellkept.store.sqlite.scrub import scrub
 
         return scrub(self._connections, texts)
+
+    def empty_log(self) -> bool:
+        """See ``store.protocol.Store``."""
+        return self._connections.empty_log()
 
     def close(self) -> None:
         self._connections.close()

@@ -129,6 +129,19 @@ class Connections:
         for connection in opened:
             _close(connection)
 
+    def empty_log(self) -> bool:
+        """Move the log into the file and cut it off, unless somebody else is reading or writing; whether it is done."""
+        connection = self.get()
+        with typed_errors(self.path):
+            connection.set_busy_handler(None)
+            try:
+                busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            except apsw.BusyError:
+                busy = 1
+            finally:
+                connection.set_busy_handler(_Patience())
+        return not busy
+
     # ── transactions ─────────────────────────────────────────────────────────────────────────────────────
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
