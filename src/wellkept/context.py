@@ -13,7 +13,6 @@ from wellkept.errors import BudgetExceeded, InvalidInput
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     NOTE,
-    Candidate,
     Count,
     Item,
     Rendered,
@@ -29,7 +28,7 @@ from wellkept.policy.bridge import bridge
 from wellkept.policy.messages import repair, to_anthropic, to_openai
 from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.recall import Result, recall, search_of
-from wellkept.records import Event, Record, Scope, text_of
+from wellkept.records import Candidate, Event, Record, Scope, text_of
 from wellkept.store.protocol import SessionRef
 from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers
 
