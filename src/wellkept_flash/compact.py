@@ -178,10 +178,14 @@ class Plan:
         if number < self._clip_from or self._clip_from < 0 or line.type == USER or line.length <= _CLIP_CHARS:
             return None
         try:
-            message = json.loads(text.decode(self._session.text(line)))
+            return clipped(self._session.text(line))
         except MemoryError:
             return _unreadable(line)
-        return text.clean(text.dumps(_clip_message(message)))
+
+
+def clipped(source):
+    """The record ``source`` (bytes) without thinking, its long texts cut with a mark."""
+    return text.clean(text.dumps(_clip_message(json.loads(text.decode(source)))))
 
 
 class _Quotes:

@@ -18,6 +18,7 @@ _NO_SPACE = 28
 CHUNK = 512
 _DRAFT = ".new"
 _SEAL_SIZE = 12
+_ENTRIES = 1024
 
 
 class Disk:
@@ -63,8 +64,10 @@ class Disk:
         writer = Writer(self, path, "ab", sync and self.sync)
         writer.write(data)
         writer.close()
-        if fresh and sync:
-            self._sync_folder(path)
+        if fresh:
+            self.uncover(path)
+            if sync:
+                self._sync_folder(path)
 
     def create(self, path):
         """A Draft of what shall take the place of ``path``."""
@@ -97,6 +100,7 @@ class Disk:
         for at in range(0, length, CHUNK):
             writer.write(self.read(draft_of(path), at, min(CHUNK, length - at)))
         writer.close()
+        self.uncover(path)
         self.remove(draft_of(path))
 
     def checksum(self, path, offset, length):
@@ -127,6 +131,21 @@ class Disk:
                 os.stat(folder[:end])
             except OSError:
                 os.mkdir(folder[:end])
+
+    def uncover(self, path):
+        """Make sure that the file ``path``, which was just made, is found under its name.
+
+        A power cut while a FAT folder grows leaves old bytes in its new cluster. A zero among them ends every
+        search, but a new name, which takes several entries, may stand behind it. Names of one entry fill the
+        places before; once they are deleted, these are marked as free and no longer as the end.
+        """
+        fillers = []
+        folder = path[: path.rfind("/") + 1]
+        while self.size(path) < 0 and len(fillers) < _ENTRIES:
+            fillers.append(f"{folder}WK{len(fillers):06d}")
+            open(fillers[-1], "wb").close()
+        for filler in fillers:
+            self.remove(filler)
 
     def _open(self, path, mode):
         return open(path, mode)
@@ -197,6 +216,7 @@ class Draft(Writer):
 
     def __init__(self, disk, path):
         super().__init__(disk, draft_of(path), "wb", disk.sync)
+        disk.uncover(draft_of(path))
         self._path = path
         self._length = self._crc = 0
 

@@ -18,15 +18,13 @@ def check(root, disk=None):
 
     Returns:
         A dict: ``healthy``; ``sessions``, a list of dicts (name, id, bytes, records, healed, damaged_bytes,
-        unclaimed, blocked, firmware: "reads it" or why it would lose it, findings); ``memory``, a dict
-        (bytes, items, damaged_bytes, firmware, findings); ``profile``, the sizes of the documents;
+        unclaimed, blocked, firmware: "reads it" or why it would lose it, findings, notes); ``memory``, a dict
+        (bytes, items, damaged_bytes, firmware, findings, notes); ``profile``, the sizes of the documents;
         ``bytes`` in all.
 
     Raises:
         NotFound: there is nothing of a device in it.
     """
-    if (disk or Disk()).size(root) >= 0:
-        return _in_image(check, root)
     if (disk or Disk()).size(root) >= 0:
         return _in_image(check, root)
     folder = Folder(root, disk)
@@ -48,8 +46,6 @@ def show(root, disk=None):
     """The contents of the directory or image file for people: ``sessions`` (id, messages as role and text),
     ``facts``,
     ``profile``."""
-    if (disk or Disk()).size(root) >= 0:
-        return _in_image(show, root)
     if (disk or Disk()).size(root) >= 0:
         return _in_image(show, root)
     folder = Folder(root, disk)
@@ -99,7 +95,8 @@ def _in_image(look, image):
 
 
 def _check_session(session):
-    findings = session.findings()
+    aside = session.set_aside()
+    findings = [finding for finding in session.findings() if finding != aside]
     records = healed = unclaimed = damaged = unclean = 0
     for line in session.scan():
         if line.state == DAMAGED:
@@ -126,6 +123,7 @@ def _check_session(session):
         "blocked": session.disk.size(session.blocked) >= 0,
         "firmware": firmware_view(session),
         "findings": findings,
+        "notes": [aside] if aside else [],
     }
 
 

@@ -35,6 +35,32 @@ def file_name(session_id):
     return f"s_{safe.decode()}_{text.fnv1a(data):08x}.log"
 
 
+def record(kind, message, words, max_chars=text.MAX_CUT):
+    """The line of a record: the raw ``message``, JSON text or plain data, or without one the text ``words``.
+
+    Raises:
+        InvalidInput: it has neither, is a tool record with only a text, or its message is not one JSON value.
+    """
+    if message is not None:
+        return _raw(message)
+    if kind in (USER, FINAL) and words:
+        return _said("user" if kind == USER else "assistant", words, max_chars)
+    raise InvalidInput("a record takes a raw message, or a text if it is a user or final record")
+
+
+def _said(role, words, max_chars):
+    content = text.cut(words, max_chars).decode()
+    return text.clean('{"role":"' + role + '","content":' + text.quote(content) + "}")
+
+
+def _raw(message):
+    try:
+        whole = text.canonical(message if isinstance(message, (str, bytes)) else text.dumps(message))
+    except (ValueError, TypeError) as error:
+        raise InvalidInput("a raw message must be one JSON value: " + str(error)) from error
+    return text.clean(whole)
+
+
 class Session(journal.Journal):
     """One conversation on flash.
 
@@ -77,7 +103,7 @@ class Session(journal.Journal):
         """Append 1 to 4 user texts as one batch. Raises InvalidInput for another number or an empty text."""
         if not 1 <= len(texts) <= self._max_texts or not all(texts):
             raise InvalidInput(f"a batch takes 1 to {self._max_texts} user texts and none of them empty")
-        self.persist([(USER, self._message("user", one)) for one in texts])
+        self.persist([(USER, _said("user", one, self._max_chars)) for one in texts])
 
     def tool_round(self, assistant, results):
         """Append the assistant message with its tool calls, and the results of all of them, as one batch.
@@ -86,12 +112,12 @@ class Session(journal.Journal):
             assistant: the raw message of the backend (JSON text, or plain data).
             results: a list of {"role": "tool", "tool_call_id", "content", "is_error"}, or its JSON text.
         """
-        self.persist([(TOOL, self._raw(assistant)), (RESULT, self._raw(results))])
+        self.persist([(TOOL, _raw(assistant)), (RESULT, _raw(results))])
 
     def final(self, message=None, text=""):
         """Append the final answer: the backend's raw ``message``, which is not cut, or else ``text``, which
         is."""
-        line = self._message("assistant", text) if message is None else self._raw(message)
+        line = _said("assistant", text, self._max_chars) if message is None else _raw(message)
         self.persist([(FINAL, line)])
 
     def failure_note(self, reason="", tool_summary=""):
@@ -109,15 +135,7 @@ class Session(journal.Journal):
         Raises:
             InvalidInput: a record has neither a message nor a text, or a tool record has only a text.
         """
-        lines = []
-        for kind, message, words in batch:
-            if message is not None:
-                lines.append((kind, self._raw(message)))
-            elif kind in (USER, FINAL) and words:
-                lines.append((kind, self._message("user" if kind == USER else "assistant", words)))
-            else:
-                raise InvalidInput("a record takes a raw message, or a text if it is a user or final record")
-        return lines
+        return [(kind, record(kind, message, words, self._max_chars)) for kind, message, words in batch]
 
     def persist(self, batch):
         """Append a batch of (type, line) as it is, all or nothing.
@@ -184,9 +202,12 @@ class Session(journal.Journal):
             found.append(
                 "blocked by the firmware, whose compaction found nothing to drop: lift_block() frees it"
             )
-        if self.disk.size(self.damaged) > 0:
-            found.append("damaged records were set aside in " + self.damaged)
-        return found
+        aside = self.set_aside()
+        return found + [aside] if aside else found  # noqa: RUF005 - MicroPython has no [*list]
+
+    def set_aside(self):
+        """A sentence on damage that a repair has set aside; empty where there was none."""
+        return "damaged records were set aside in " + self.damaged if self.disk.size(self.damaged) > 0 else ""
 
     def lift_block(self):
         """Free a session that the firmware blocked; the next completed turn compacts it."""
@@ -221,18 +242,6 @@ class Session(journal.Journal):
         return files
 
     # ── inside ──
-
-    def _message(self, role, content):
-        content = text.cut(content, self._max_chars).decode()
-        return text.clean('{"role":"' + role + '","content":' + text.quote(content) + "}")
-
-    def _raw(self, message):
-        """A raw message as one clean line of JSON."""
-        try:
-            whole = text.canonical(message if isinstance(message, (str, bytes)) else text.dumps(message))
-        except (ValueError, TypeError) as error:
-            raise InvalidInput("a raw message must be one JSON value: " + str(error)) from error
-        return text.clean(whole)
 
     def _indexed(self, last):
         """Yield lines by the index until it does not fit the data."""

@@ -1,14 +1,15 @@
 """Cuts the power of a flash disk after every operation, under a real littlefs or FAT. Runs on MicroPython.
 
-    micropython -X heapsize=24m tests/device/power.py SRC littlefs|fat clean|half|unsynced|sector STEP FIRST
+    micropython -X heapsize=24m tests/device/power.py SRC littlefs|fat clean|half|unsynced|sector STEP FIRST [LAST [SEED]]
 
 A workload runs once on a block device that records each program and erase. For each cut the device is built
 again from what had reached it, mounted, opened and compared with what had been acknowledged. The last line
-printed is JSON.
+printed is JSON. With SEED the flash was in use before it was formatted, and holds random bytes.
 """
 
 import json
 import os
+import random
 import sys
 
 if sys.implementation.name == "micropython":
@@ -58,6 +59,13 @@ class Flash:
             if self.log is not None:
                 self.log.append(("e", at, self.block))
         return 0
+
+
+def used(kind, seed):
+    """What a flash may hold that was in use before: many zeros, and anything else."""
+    random.seed(seed)
+    size, count = SIZES[kind]
+    return bytearray(random.choice((0, random.getrandbits(8), 0x41)) for _ in range(size * count))
 
 
 def mount(kind, flash, fresh=False):
@@ -199,8 +207,8 @@ def survivors(log, cut, mode):
 
 
 def main():
-    _, _, kind, mode, step, first = sys.argv
-    flash = Flash(kind)
+    kind, mode, step, first = sys.argv[2:6]
+    flash = Flash(kind, used(kind, int(sys.argv[7])) if len(sys.argv) > 7 else None)
     mount(kind, flash, True)
     start = bytes(flash.image)
     flash.log = []
@@ -212,7 +220,8 @@ def main():
     count = broken = 0
     base = bytearray(start)
     reached = 0
-    for cut in range(int(first), len(log) + 1, int(step)):
+    last = int(sys.argv[6]) if len(sys.argv) > 6 else len(log)
+    for cut in range(int(first), min(last, len(log)) + 1, int(step)):
         left = survivors(log, cut, mode)
         while reached < len(left):
             apply(base, left[reached])

@@ -122,7 +122,7 @@ def test_repair_keeps_what_is_whole_and_sets_the_rest_aside(device: Path, run: R
     assert run("check", str(device)).exit_code == 1
     result = run("repair", str(device))
     assert result.exit_code == 0 and "3 whole, 1 damaged" in result.stdout
-    assert "is sound" not in result.stdout and "set aside in" in result.stdout
+    assert "is sound" in result.stdout and "note: damaged records were set aside in" in result.stdout
     assert len(load_session(data)) == 3
     assert b"\xff\xfe\xfd" in Path(f"{data}.damaged").read_bytes()
 
@@ -324,3 +324,125 @@ def test_a_mistyped_directory_is_not_made(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["sessions", "--store", location, *OWNER])
     assert result.exit_code == 1 and "There is no store at" in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+# ── there and back ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def talk_of_every_kind(memory: Memory) -> None:
+    chat = memory.session(namespace="home", user="小明", session_id="made here", create=True)
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"what": "恐龙"}'}}
+    chat.add_messages([
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "ok"},
+        {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "ok"},
+        {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "长" * 6000},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "三角龙"},
+        {"role": "assistant", "content": "三角龙怎么样？"},
+        {"role": "user", "content": [
+            {"type": "text", "text": "What is this?"},
+            {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+        ]},
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "A rex."},
+        ]},
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["openai_compatible", "anthropic_compatible"])
+def test_there_and_back_is_the_same(backend: str, tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        talk_of_every_kind(memory)
+        user = memory.user("小明", namespace="home")
+        user.add("用户住在无锡", infer=False, labels=["城市"])
+        user.profile["soul"] = "# Soul\n\nKind.\n"
+    before = remembered(tmp_path)
+    assert run("export", str(tmp_path / "out"), "--backend", backend, store=True).exit_code == 0
+    back = run("import", str(tmp_path / "out"), store=True)
+    assert back.stdout == "1 conversations, 0 new messages.\n0 new memories, 1 were there already.\n"
+    assert back.stderr == ""
+    assert remembered(tmp_path) == before
+
+
+def test_what_a_device_did_to_an_export_comes_back_once(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        talk_of_every_kind(memory)
+        memory.user("小明", namespace="home").add("用户住在无锡", infer=False, labels=["城市"])
+    before = remembered(tmp_path)
+    run("export", str(tmp_path / "out"), store=True)
+    chat = session.Session(files.Disk(sync=False), f"{tmp_path}/out/sessions", "made here")
+    chat.user("ok")
+    chat.final(text="ok")
+    memories = longterm.LongTerm(files.Disk(sync=False), f"{tmp_path}/out/memory", lambda: 1_770_000_000)
+    [item] = memories.items()
+    memories.update(item.id, "用户住在苏州")
+    for new in (2, 0):
+        result = run("import", str(tmp_path / "out"), store=True).stdout
+        assert f"1 conversations, {new} new messages" in result
+        run("export", str(tmp_path / f"again{new}"), store=True)
+    assert remembered(tmp_path) == [*before, ("made here", "user", "ok"), ("made here", "assistant", "ok")]
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        user = memory.user("小明", namespace="home")
+        assert [fact.text for fact in user.get_all()] == ["用户住在苏州"]
+    [again] = load_memories(tmp_path / "again0" / "memory").values()
+    assert (again["id"], again["content"]) == (item.id, "用户住在苏州")
+
+
+def test_a_folded_export_brings_nothing_new(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        chat = memory.session(namespace="home", user="小明", session_id="long", create=True)
+        for number in range(60):
+            chat.add_message("user", f"问题 {number} " + "字" * 1000)
+            chat.add_message("assistant", "ok")
+        chat.add_message("user", "and a last long answer")
+        chat.add_message("assistant", "x" * 160_000)
+    assert "clipped" not in str(remembered(tmp_path))
+    run("export", str(tmp_path / "out"), store=True)
+    assert b"clipped" in next((tmp_path / "out" / "sessions").glob("*.log")).read_bytes()
+    assert "1 conversations, 0 new messages" in run("import", str(tmp_path / "out"), store=True).stdout
+
+
+# ── the doctor ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_doctor_says_of_each_golden_directory_what_check_says(shared: Path, tmp_path: Path) -> None:
+    for scenario in scenarios(shared):
+        root = tmp_path / scenario.name
+        shutil.copytree(scenario / "expected" / "fatfs", root)
+        before = files_of(root)
+        checked = CliRunner().invoke(cli, ["device", "check", str(root), "--json"])
+        result = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}", "--json"])
+        report, seen = json.loads(checked.stdout), json.loads(result.stdout)
+        said = " ".join(finding["text"] for finding in seen["findings"])
+        for one in [*report["sessions"], report["memory"]]:
+            assert one["firmware"] == "reads it" or one["firmware"] in said, scenario.name
+            assert all(finding in said for finding in one["findings"]), scenario.name
+        assert files_of(root) == before, "the doctor wrote something"
+        CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}", "--repair"])
+        after = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}"])
+        assert (after.exit_code, after.stdout.splitlines()[-1]) == (0, f"flash:{root} is sound.")
+
+
+def test_the_doctor_sees_damage_beside_the_device_s_files(tmp_path: Path) -> None:
+    root = tmp_path / "device"
+    with Memory(f"flash:{root}", worker=False) as memory:
+        memory.session(namespace="home", user="小明").add_message("user", "hi")
+    journal = root / "wellkept.journal"
+    journal.write_bytes(journal.read_bytes().replace(b'"hi"', b'"ho"').replace(b"tokens", b"tikens"))
+    result = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}"])
+    assert result.exit_code == 1 and "damaged lines of wellkept.journal" in result.stdout
+    repaired = CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}", "--repair"])
+    assert repaired.exit_code == 0 and "repaired file" in repaired.stdout
+    assert CliRunner().invoke(cli, ["doctor", "--store", f"flash:{root}"]).exit_code == 0
+
+
+def test_a_repaired_directory_is_sound(device: Path, run: Run) -> None:
+    [data] = (device / "sessions").glob("*.log")
+    data.write_bytes(data.read_bytes() + b"torn")
+    assert run("check", str(device)).exit_code == 1
+    assert "is sound" in run("repair", str(device)).stdout
+    result = run("check", str(device))
+    assert result.exit_code == 0 and "note: damaged records were set aside" in result.stdout

@@ -14,7 +14,7 @@ from wellkept import Memory
 from wellkept.policy.corpus import Doc
 from wellkept.recall import Result
 from wellkept.records import Scope
-from wellkept.store.protocol import Roll
+from wellkept.store.search import Roll
 from wellkept.store.sqlite import corpora
 from wellkept.store.sqlite.corpora import Roster, Rosters
 

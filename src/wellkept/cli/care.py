@@ -17,13 +17,14 @@ from wellkept.store.sqlite.maintenance import doctor
 def doctor_command(target: Target, repair: bool) -> None:
     """Look a store over: the file, the text index, the counts, the jobs. Also one that cannot be opened any more.
 
+    Of a device's directory (`flash:DIR`) it also says what the firmware makes of it, as `wellkept device check` does.
+
     Ends with exit code 1 when something is damaged and not repaired.
     """
-    path = target.path()
     try:
-        report = doctor(path, repair=repair)
+        report = _report(target, repair)
     except StoreCorrupt as error:
-        lost = f"Not even the list of tables in {path} can be read: nothing can be saved. Restore a backup."
+        lost = f"Not even the list of tables in {target.path()} can be read: nothing can be saved. Restore a backup."
         raise click.ClickException(lost) from error
     if target.json:
         print_json({**report.to_dict(), "healthy": report.healthy})
@@ -31,6 +32,14 @@ def doctor_command(target: Target, repair: bool) -> None:
         _print(report)
     if not report.healthy:
         raise click.exceptions.Exit(1)
+
+
+def _report(target: Target, repair: bool) -> Report:
+    if target.location().startswith("flash:"):
+        from wellkept.store.flash import maintenance
+
+        return maintenance.doctor(target.existing(), repair=repair)
+    return doctor(target.path(), repair=repair)
 
 
 def _print(report: Report) -> None:

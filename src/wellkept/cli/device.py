@@ -18,15 +18,16 @@ from wellkept.cli.output import clean, console, print_json, print_table, progres
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import NotFound
 from wellkept.facts.keep import made_ready
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.policy.checks import milliseconds
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Scope, SessionInfo, blocks_of
 from wellkept.store.facts import Fact
-from wellkept.store.flash import location
+from wellkept.store.flash import care, location
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
 from wellkept.store.protocol import Tables
+from wellkept.user import UserMemory
 from wellkept_flash import health
 from wellkept_flash.folder import TYPE_NAMES
 from wellkept_flash.rules import fingerprint
@@ -56,7 +57,8 @@ def check_command(path: str, json: bool) -> None:
 
     Nothing is written. Ends with exit code 1 when something is damaged, or would be lost or refused by the firmware.
     """
-    report = device_files.check(path)
+    with typed_errors():
+        report = care.check(path)
     if json:
         print_json(report)
     else:
@@ -81,8 +83,9 @@ def _print_health(report: Mapping[str, Any]) -> None:
         click.echo(
             clean(f"{name}: a power cut interrupted its replacement; as it is, the firmware may lose it")
         )
-    for note in memory["notes"]:
-        click.echo(clean(f"note: {note}"))
+    for one in [*report["sessions"], memory]:
+        for note in one["notes"]:
+            click.echo(clean(f"note: {note}"))
     path = report["root"]
     click.echo(f"{path} is sound." if report["healthy"] else f"To repair it: wellkept device repair {path}")
 
@@ -203,19 +206,18 @@ def _owner(target: Target) -> Scope:
 
 
 class _Known:
-    """Gives the checksums of the records of a session that were imported before."""
+    """Gives, for each message of a session, the checksums of the records that may hold it on a device."""
 
     def __init__(self, memory: Memory, scope: Scope) -> None:
         self._memory = memory
         self._scope = scope
 
-    def __call__(self, session_id: str) -> list[str]:
+    def __call__(self, session_id: str) -> list[set[str]]:
         try:
             events = list(_events(self._memory, self._scope, session_id))
         except NotFound:
             return []
-        sources = (event.metadata.get("device", {}) for event in events)
-        return [source["sha256"] for source in sources if source.get("session") == session_id]
+        return [device_files.records_of(event) for event in events]
 
 
 def _take_facts(
@@ -322,7 +324,13 @@ def _copy(
 
 def _statement(fact: Fact) -> Statement:
     claim = Claim(**{name: getattr(fact, name) for name in Claim.__dataclass_fields__})
-    return claim, fact.metadata, milliseconds(fact.valid_from), milliseconds(fact.changed_at)
+    source = {**fact.metadata.get("device", {}), "id": device_files.origin(fact)}
+    return (
+        claim,
+        {**fact.metadata, "device": source},
+        milliseconds(fact.valid_from),
+        milliseconds(fact.changed_at),
+    )
 
 
 def _events(memory: Memory, scope: Scope, session_id: str) -> Iterator[Event]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,15 +11,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from wellkept.errors import InvalidInput
 from wellkept.formats import Entry, Extra, Item, Note, SessionStart, import_key
 from wellkept.policy.claims import Claim
+from wellkept.records import Event
 from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors
-from wellkept.store.flash.messages import draft_of
-from wellkept_flash import compact, folder, health, images
+from wellkept.store.flash.messages import Backend, draft_of, line_of
+from wellkept_flash import compact, folder, images
 from wellkept_flash.items import Item as Memorised
 from wellkept_flash.profile import DOCUMENTS
 
@@ -40,28 +40,15 @@ def opened(path: str) -> Iterator[Any]:
             yield folder.Folder(unpacked)
 
 
-def check(path: str) -> dict[str, Any]:
-    """``health.check``, which would finish the replacements that a power cut left half-done, without writing anything.
-
-    ``cut_off`` names the files whose replacement waits; as they are, the firmware may lose them.
-    """
-    drafts = sorted(Path(path).rglob("*.new")) if os.path.isdir(path) else []
-    with typed_errors(), tempfile.TemporaryDirectory() as made:
-        looked_at = shutil.copytree(path, os.path.join(made, "copy")) if drafts else path
-        report: dict[str, Any] = health.check(looked_at)
-    cut_off = [str(draft.relative_to(path).with_suffix("")) for draft in drafts]
-    return {**report, "root": path, "healthy": report["healthy"] and not drafts, "cut_off": cut_off}
-
-
 # ── device → store ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def items(device: Any, known: Callable[[str], Sequence[str]], sessions: Iterator[Any]) -> Iterator[Item]:
+def items(device: Any, known: Callable[[str], Sequence[set[str]]], sessions: Iterator[Any]) -> Iterator[Item]:
     """What a directory holds, each message with the record that it came from in its metadata.
 
     Args:
         device: the ``folder.Folder``.
-        known: gives the checksums of the records of a session that were imported before, in order.
+        known: gives, for each message of a session that the store has, the checksums of ``records_of``.
         sessions: those to take, of this directory.
     """
     for session in sessions:
@@ -71,12 +58,20 @@ def items(device: Any, known: Callable[[str], Sequence[str]], sessions: Iterator
             yield Extra(kind="profile", data={"name": name, "text": text})
 
 
-def _session(device: Any, session: Any, known: Sequence[str]) -> Iterator[Item]:
+def records_of(event: Event) -> set[str]:
+    """Checksums of the record that a message was taken from, and of those that an export makes of it."""
+    lines = [line_of(event, backend)[1] for backend in get_args(Backend)]
+    found = {hashlib.sha256(form).hexdigest() for line in lines for form in (line, compact.clipped(line))}
+    source: Mapping[str, Any] = event.metadata.get("device", {})
+    return found | ({source["sha256"]} if source.get("session") == event.session_id else set())
+
+
+def _session(device: Any, session: Any, known: Sequence[set[str]]) -> Iterator[Item]:
     file = os.path.basename(session.path)
     written = _changed_at(session.path)
     findings = session.findings()
     yield SessionStart(external_id=session.id, created_at=written, metadata={"device": {"file": file}})
-    times = Counter(known)
+    times = Counter(sha for shas in known for sha in shas)
     for record in _new_ones(list(device.records(session, findings)), known):
         times[record["sha"]] += 1
         item = _entry(session.id, record, times[record["sha"]])
@@ -104,16 +99,16 @@ def _entry(session: str, record: Mapping[str, Any], occurrence: int) -> Entry | 
     )
 
 
-def _new_ones(records: Sequence[Mapping[str, Any]], known: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+def _new_ones(records: Sequence[Mapping[str, Any]], known: Sequence[set[str]]) -> Sequence[Mapping[str, Any]]:
     """The records behind the last one that is known.
 
     A device adds at the end only. What it dropped, clipped or folded into a summary since stands before that.
     """
     at = first_new = 0
     for number, record in enumerate(records, 1):
-        if record["sha"] in known[at:]:
-            at = known.index(record["sha"], at) + 1
-            first_new = number
+        place = next((place for place in range(at, len(known)) if record["sha"] in known[place]), None)
+        if place is not None:
+            at, first_new = place + 1, number
     return records[first_new:]
 
 
@@ -131,9 +126,9 @@ def history_of(memory: Mapping[str, Any]) -> tuple[dict[str, Any], int | None, i
 
 
 def origin(fact: Fact) -> str:
-    """Id of the memory of a device that a fact was taken from; empty for another one."""
+    """Id of the memory of a device that a fact is: of the one it was taken from, else of the one an export makes of it."""
     source: Mapping[str, Any] = fact.metadata.get("device", {})
-    return str(source.get("id", ""))
+    return str(source.get("id") or fact.id)
 
 
 def checksums(fact: Fact) -> Iterator[str]:

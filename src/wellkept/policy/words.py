@@ -206,6 +206,8 @@ _RANGES = (
     r"\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"  # kana, bopomofo
 )
 # Accents and vowel signs are no \w to Python's re, but parts of words.
+SPACED = rf"[^\W_{_RANGES}]"
+"""One letter or digit of a script that parts its words by blanks, as a regular expression."""
 _MARKS = r"[\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u0957\u0962\u0963\u0981-\u0dff]"
 _LETTER = rf"(?:[^\W_{_RANGES}]{_MARKS}*)"
 _SEPARATOR = r"(?:_+|[.@'’\-‐/:+&,])"

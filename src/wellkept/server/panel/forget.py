@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from wellkept.errors import Conflict
 from wellkept.facts.forget import Preview
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.server.panel.desk import PanelRoute, Posted, Reading, Ruling
+from wellkept.user import UserMemory
 
 router = APIRouter(route_class=PanelRoute)
 
@@ -43,7 +44,7 @@ async def forget(desk: Ruling, form: Posted) -> Response:
             raise Conflict(
                 "What would be erased has changed since it was shown. Look again before you confirm."
             )
-        user.forget(preview)
+        user.forget(preview, actor="user")
 
     return await desk.act(do, "receipts")
 
@@ -61,6 +62,7 @@ def _preview(user: UserMemory, query: str, fact: str) -> Preview:
 
 
 def seal(preview: Preview) -> str:
-    """The same for the same facts and messages, and for no others."""
-    ids = [*(fact.id for fact in preview.facts), *(event.id for event in preview.events)]
+    """The same for the same facts, messages and places, and for no others."""
+    places = [id for place, found in sorted(preview.places.items()) for id in (place, *found)]
+    ids = [*places, *(fact.id for fact in preview.facts), *(event.id for event in preview.events)]
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
-from wellkept.memory import Memory, UserReader
-from wellkept.policy.assemble import Candidate
-from wellkept.records import text_of
+from wellkept.memory import Memory
+from wellkept.records import Candidate, text_of
 from wellkept.server.panel import replays
 from wellkept.server.panel.desk import PanelRoute, Reading
 from wellkept.server.panel.replays import LEVERS, Asked
@@ -19,6 +18,7 @@ from wellkept.server.panel.sessions import Id, Seq, opened
 from wellkept.server.panel.shots import FRAME, TIERS, Shot
 from wellkept.session import SessionReader
 from wellkept.trace import policy_of
+from wellkept.user import UserReader
 
 router = APIRouter(route_class=PanelRoute)
 

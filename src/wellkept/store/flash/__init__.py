@@ -26,7 +26,7 @@ from wellkept.store.flash.places import Places
 from wellkept.store.flash.plan import Planner, owner_of, set_owner
 from wellkept.store.flash.scrub import left, purge
 from wellkept.store.health import Finding, Progress, Report
-from wellkept.store.protocol import Vectors
+from wellkept.store.search import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import Rosters
@@ -262,6 +262,10 @@ class FlashStore:
 
         return self._written(work)
 
+    def empty_log(self) -> bool:
+        """See ``store.protocol.Store``. The journal of a device is written anew when it has grown."""
+        return False
+
     def backup(self, path: str, progress: Progress | None = None) -> None:
         """See ``store.health.Maintained``. The copy is a directory, too."""
 
@@ -276,7 +280,8 @@ class FlashStore:
 
         def work(connection: apsw.Connection) -> list[Finding]:
             self._settle(connection)
-            return list(care.findings(self._places))
+            lifted = care.lift_blocks(self._places) if repair else ()
+            return [*lifted, *care.findings(self._places)]
 
         mended = [Finding(subject="file", text=text, repaired=True) for text in self.findings]
         found = [*mended, *self._written(work), *examine(self._connections, repair=repair).findings]

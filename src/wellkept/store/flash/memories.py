@@ -14,13 +14,12 @@ from wellkept.records import Document, Scope, utc
 from wellkept.store.facts import Fact, FactState, FactWriter
 from wellkept.store.flash.apply import item_of
 from wellkept.store.flash.places import Places
+from wellkept.store.flash.plan import ITEM, NAME_ITEM
 from wellkept.store.protocol import Tables
 from wellkept_flash.items import Item, parse
 from wellkept_flash.profile import DOCUMENTS
 from wellkept_flash.rules import fingerprint
 
-ITEM = "SELECT item FROM flash_items WHERE fact = ?"
-NAME_ITEM = "INSERT INTO flash_items (fact, item) VALUES (?, ?)"
 _ALL: tuple[FactState, ...] = ("active", "archived", "retired")
 _FIRST_TEXTS = {name: first for name, _, first in DOCUMENTS}
 

@@ -16,6 +16,8 @@ from wellkept.policy.content import json_text
 from wellkept.policy.messages import Shape, parse
 from wellkept.policy.wire import to_anthropic, to_openai
 from wellkept.records import Content, Draft, Event, Other, Role, ToolCall, ToolResult, blocks_of, text_of
+from wellkept_flash import errors
+from wellkept_flash.session import record
 from wellkept_flash.shape import ANTHROPIC, FINAL, OPENAI, RESULT, TOOL, USER
 
 Backend: TypeAlias = Literal["openai_compatible", "anthropic_compatible"]
@@ -45,7 +47,7 @@ def draft_of(kind: int, style: int, source: str) -> Draft:
     return replace(draft, role=_ROLES[kind])
 
 
-def record_of(event: Event | Draft, backend: Backend = "openai_compatible") -> tuple[int, str]:
+def _record_of(event: Event | Draft, backend: Backend = "openai_compatible") -> tuple[int, str]:
     """The type and the JSON text of the record that holds ``event``.
 
     The firmware knows no system messages: they become user messages that begin with ``[system]``.
@@ -58,6 +60,16 @@ def record_of(event: Event | Draft, backend: Backend = "openai_compatible") -> t
         return USER, json_text({"role": "user", "content": SYSTEM_MARK + text_of(event.content)})
     kind = USER if event.role == "user" else TOOL if _calls(event.content) else FINAL
     return kind, json_text(_message(event, backend))
+
+
+def line_of(event: Event | Draft, backend: Backend = "openai_compatible") -> tuple[int, bytes]:
+    """The type and the line of the record that holds ``event``; of one that no record can hold as it is, its text."""
+    kind, message = _record_of(event, backend)
+    try:
+        return kind, record(kind, message, None)
+    except errors.InvalidInput:
+        kind = USER if event.role == "user" else FINAL
+        return kind, record(kind, None, text_of(event.content) or f"[{event.role}]")
 
 
 def _calls(content: Content) -> bool:

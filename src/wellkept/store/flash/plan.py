@@ -12,15 +12,13 @@ import apsw
 
 from wellkept.errors import Conflict
 from wellkept.policy.content import dumps, loads
-from wellkept.records import ROLES, Draft, Scope, text_of
-from wellkept.store.flash.messages import Backend, draft_of, record_of
+from wellkept.records import ROLES, Draft, Scope
+from wellkept.store.flash.messages import Backend, draft_of, line_of
 from wellkept.store.flash.places import Place, Places, home_of, is_file_name, place_of
 from wellkept.store.flash.rows import Change, Row
 from wellkept.store.sqlite.facts import fact_id
 from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.sessions import load
-from wellkept_flash import errors
-from wellkept_flash.shape import FINAL, USER
 
 SCOPE = "SELECT namespace, user FROM scopes WHERE key = ?"
 OWNER = "SELECT value FROM settings WHERE name = 'flash owner'"
@@ -37,6 +35,8 @@ RECORD = "SELECT length, crc FROM flash_records WHERE event = ?"
 ADD_RECORD = "INSERT INTO flash_records (event, length, crc, whole) VALUES (?, ?, ?, ?)"
 DROP_RECORD = "DELETE FROM flash_records WHERE event = ? RETURNING length, crc"
 ITEM = "SELECT item FROM flash_items WHERE fact = ?"
+NAME_ITEM = "INSERT INTO flash_items (fact, item) VALUES (?, ?)"
+IN_USE = "SELECT 1 FROM flash_items WHERE item = ?"
 DROP_ITEM = "DELETE FROM flash_items WHERE fact = ? RETURNING item"
 
 
@@ -150,21 +150,10 @@ class Planner:
         event = Draft(
             role=ROLES[row["role"]], content=content, speaker=row["speaker"], metadata=load(row["metadata"])
         )
-        kind, line = self._record(there, event)
+        kind, line = line_of(event, self._backend)
         whole = _says(kind, self._places.session(there).format, line) == (event.role, row["content"])
         self._db.execute(ADD_RECORD, (key, len(line) + 1, crc32(line + b"\n"), int(whole)))
         self.batches[there].append((kind, line))
-
-    def _record(self, there: Place, event: Draft) -> tuple[int, bytes]:
-        """The record of an event; of one that no record can hold as it is, its text."""
-        kind, message = record_of(event, self._backend)
-        session = self._places.session(there)
-        try:
-            [(_, line)] = session.encode([(kind, message, None)])
-        except errors.InvalidInput:
-            kind = USER if event.role == "user" else FINAL
-            [(_, line)] = session.encode([(kind, None, text_of(event.content) or f"[{event.role}]")])
-        return kind, line
 
     # ── memories ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -175,9 +164,21 @@ class Planner:
                 change.row.get("scope")
                 or self._db.execute("SELECT scope FROM facts WHERE key = ?", (key,)).get
             )
+            there = home(self._db, scope_key)
+            if change.kind == "put":
+                self._name_item(key, there, change.row)
             statement = DROP_ITEM if change.kind == "del" else ITEM
             item = self._db.execute(statement, (key,)).get or fact_id(key)
-            self._items.append((key, home(self._db, scope_key), item))
+            self._items.append((key, there, item))
+
+    def _name_item(self, key: int, there: str, row: Row) -> None:
+        """Give a new memory the id that it had where it comes from, if nothing else has it."""
+        source = load(row["metadata"]).get("device")
+        wanted = source.get("id") if isinstance(source, dict) else None
+        if not isinstance(wanted, str) or not wanted or self._db.execute(ITEM, (key,)).get:
+            return
+        if not self._db.execute(IN_USE, (wanted,)).get and not self._places.memory(there).has(wanted):
+            self._db.execute(NAME_ITEM, (key, wanted))
 
 
 def _says(kind: int, style: int, line: bytes) -> tuple[str, str]:

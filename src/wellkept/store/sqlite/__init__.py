@@ -9,7 +9,7 @@ from typing import TypeVar
 import apsw
 
 from wellkept.store.health import Progress, Report
-from wellkept.store.protocol import Corpus
+from wellkept.store.search import Corpus
 from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
@@ -116,6 +116,10 @@ class SqliteStore:
     def scrub(self, texts: Sequence[str]) -> int:
         """See ``store.protocol.Store``."""
         return scrub(self._connections, texts)
+
+    def empty_log(self) -> bool:
+        """See ``store.protocol.Store``."""
+        return self._connections.empty_log()
 
     def close(self) -> None:
         self._connections.close()

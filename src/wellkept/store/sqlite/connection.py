@@ -95,6 +95,8 @@ class Connections:
         # Freed bytes are overwritten: what was erased must not be left in the file.
         connection.pragma("secure_delete", 1)
         connection.pragma("temp_store", 2)
+        # Plans do not depend on what is bound, or else many statements are prepared anew at each run.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.pragma("cache_size", -4096)
 
     def raw(self) -> apsw.Connection:
@@ -126,6 +128,19 @@ class Connections:
         self._local = threading.local()
         for connection in opened:
             _close(connection)
+
+    def empty_log(self) -> bool:
+        """Move the log into the file and cut it off, unless somebody else is reading or writing; whether it is done."""
+        connection = self.get()
+        with typed_errors(self.path):
+            connection.set_busy_handler(None)
+            try:
+                busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            except apsw.BusyError:
+                busy = 1
+            finally:
+                connection.set_busy_handler(_Patience())
+        return not busy
 
     # ── transactions ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,34 @@
+"""What an import brings along: an application that appends and shows must start quickly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import is_dataclass
+from typing import get_type_hints
+
+import wellkept
+from wellkept.store import protocol
+
+LATER = {"asyncio", "logging", "wellkept.recall", "wellkept.facts.extract", "wellkept.policy.digest"}
+
+
+def test_a_memory_is_imported_without_what_only_some_applications_need() -> None:
+    code = "import sys; from wellkept import Memory; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert LATER.isdisjoint(done.stdout.split())
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(getattr(wellkept, name).__name__ == name for name in wellkept.__all__)
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    assert not hasattr(wellkept, "Recollection")
+
+
+def test_the_types_of_records_can_be_read_by_other_libraries() -> None:
+    """Web frameworks make their schemas of them: no name of an annotation may be there for type checkers alone."""
+    public = [getattr(wellkept, name) for name in wellkept.__all__]
+    for record in [*filter(is_dataclass, public), protocol.Job, protocol.Trace, protocol.ApiKey]:
+        assert get_type_hints(record)
