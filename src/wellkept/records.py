@@ -225,8 +225,13 @@ class Summary(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine(Record):
-    """A piece of key data that a summary had no room for: ``text`` says where it stood, ``seq`` in which
-    event."""
+    """A piece of key data that a summary had no room for.
+
+    Attributes:
+        seq: the event that said it; for what an older summary said, the newest event that the older one covered.
+        kind, value: what it is ("amount", "7 CNY"), the same however it was written.
+        text: the sentence that it stood in, with its day and who said it.
+    """
 
     seq: int
     kind: str

@@ -104,6 +104,11 @@ def defuse(text: str) -> str:
     return _FENCE.sub("‹", text)
 
 
+def name_of(speaker: str | None, role: str) -> str:
+    """Who spoke, as a line of text shows it: on one line, and nothing that could end a fence."""
+    return defuse(" ".join(speaker.split())) or role if speaker else role
+
+
 def _attribute(value: str) -> str:
     return defuse(value).replace('"', "'").replace("\n", " ")
 

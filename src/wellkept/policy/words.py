@@ -21,6 +21,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from wellkept.policy import han, lazy
+from wellkept.policy.stem import stem
 
 TOKENS_VERSION = 1
 """Raised when the same text gives other tokens than before; see ``tokens_version``."""
@@ -185,12 +186,7 @@ def _fold(word: str) -> str:
 def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word[:MAX_TOKEN]
-    # Imported late: the package loads the stemmers of all its languages.
-    from snowballstemmer.english_stemmer import EnglishStemmer
-
-    # A new one each time: a stemmer keeps state, and threads would mix.
-    stem: str = EnglishStemmer().stemWord(word[:MAX_TOKEN])
-    return stem
+    return stem(word[:MAX_TOKEN])
 
 
 @cache
