@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +14,7 @@ from wellkept import Memory
 from wellkept.policy.corpus import Doc
 from wellkept.recall import Result
 from wellkept.records import Scope
+from wellkept.store.search import Roll
 from wellkept.store.sqlite import corpora
 from wellkept.store.sqlite.corpora import Roster, Rosters
 
@@ -58,7 +59,7 @@ DOC = Doc(1, "user", 0)
 
 def test_a_roster_holds_while_sessions_only_grow() -> None:
     rosters, lives = Rosters(), {5: ("a", 100, 0)}
-    rosters.put(1, Roster(lives, {5: 3}, {1: DOC}))
+    rosters.put(1, Roster(lives, {5: 3}, Roll({1: DOC})))
     assert rosters.get(1, lives | {6: ("b", 101, 0)}) is not None
     assert rosters.get(2, lives) is None
     assert rosters.get(1, {5: ("a", 100, 1)}) is None
@@ -70,7 +71,7 @@ def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "MOST_DOCS", 3)
     rosters = Rosters()
     for owner in (1, 2):
-        rosters.put(owner, Roster({}, {}, {1: DOC, 2: DOC}))
+        rosters.put(owner, Roster({}, {}, Roll({1: DOC, 2: DOC})))
     assert rosters.get(1, {}) is None
     assert rosters.get(2, {}) is not None
 
@@ -83,13 +84,34 @@ def test_a_scope_that_is_too_large_is_searched_all_the_same(monkeypatch: pytest.
         assert {hit.text for hit in found(memory, "cat") if hit.dropped is None} >= {"a cat", "the cats"}
 
 
+@pytest.mark.parametrize("span", [{"since": 2}, {"until": 3}, {"since": 1, "until": 3}, {"since": 9}])
+def test_a_time_is_kept_to_whether_documents_are_at_hand_or_not(
+    monkeypatch: pytest.MonkeyPatch, span: dict[str, int]
+) -> None:
+    times = [datetime(2026, 5, day, tzinfo=timezone.utc) for day in range(1, 5)]
+    between = {name: datetime(2026, 5, day, tzinfo=timezone.utc) for name, day in span.items()}
+    with Memory(":memory:", worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        for ts in times:
+            chat.add_message("user", f"a cat on day {ts.day}", ts=ts)
+        ann = memory.user("ann", namespace="n")
+        at_hand = ann.search("cat", **between)
+        monkeypatch.setattr(corpora, "MOST_DOCS", 1)
+        assert at_hand == ann.search("cat", **between)
+    expected = [ts for ts in times if between.get("since", ts) <= ts < between.get("until", times[-1] + DAY)]
+    assert sorted(hit.ts for hit in at_hand) == expected
+
+
+DAY = timedelta(days=1)
+
+
 def test_what_is_rolled_back_is_not_kept() -> None:
     with Memory(":memory:", worker=False) as memory:
         chat = memory.session(namespace="n", user="ann")
         chat.add_message("user", "a cat")
         scope = Scope("n", "ann")
         store = memory._core.store
-        assert store.write(lambda tables: tables.corpora["event"].all_docs(scope)) is None
-        docs = store.read(lambda tables: tables.corpora["event"].all_docs(scope))
-        assert docs is not None
-        assert len(docs) == 1
+        assert store.write(lambda tables: tables.corpora["event"].roll(scope)) is None
+        roll = store.read(lambda tables: tables.corpora["event"].roll(scope))
+        assert roll is not None
+        assert len(roll.docs) == 1
