@@ -17,6 +17,7 @@ from wellkept.records import Scope
 from wellkept.store.search import Roll
 from wellkept.store.sqlite import corpora
 from wellkept.store.sqlite.corpora import Roster, Rosters
+from wellkept.testing import FakeClock
 
 WORDS = st.sampled_from(["cat", "dogs run", "恐龙", "喜欢猫", "2024-03-05", "the", "Paris in May"])
 STEPS = st.one_of(
@@ -27,9 +28,11 @@ STEPS = st.one_of(
 )
 
 
+NOW = datetime(2026, 6, 1, tzinfo=timezone.utc)
+
+
 def found(memory: Memory, query: str) -> list[Result]:
-    now = datetime(2026, 6, 1, tzinfo=timezone.utc)
-    return memory.user("ann", namespace="n").search(query, now=now, explain=True)
+    return memory.user("ann", namespace="n").search(query, now=NOW, explain=True)
 
 
 def step(memory: Memory, kind: str, number: int, words: str) -> None:
@@ -58,12 +61,12 @@ DOC = Doc(1, "user", 0)
 
 
 def test_a_roster_holds_while_sessions_only_grow() -> None:
-    rosters, lives = Rosters(), {5: ("a", 100, 0)}
+    rosters, lives = Rosters(), {5: (0, 0)}
     rosters.put(1, Roster(lives, {5: 3}, Roll({1: DOC})))
-    assert rosters.get(1, lives | {6: ("b", 101, 0)}) is not None
+    assert rosters.get(1, lives | {6: (0, 0)}) is not None
     assert rosters.get(2, lives) is None
-    assert rosters.get(1, {5: ("a", 100, 1)}) is None
-    assert rosters.get(1, {5: ("other", 100, 0)}) is None
+    assert rosters.get(1, {5: (0, 1)}) is None
+    assert rosters.get(1, {5: (1, 0)}) is None
     assert rosters.get(1, {}) is None
 
 
@@ -103,6 +106,19 @@ def test_a_time_is_kept_to_whether_documents_are_at_hand_or_not(
 
 
 DAY = timedelta(days=1)
+
+
+def test_a_session_that_takes_the_place_of_a_deleted_one_is_not_taken_for_it() -> None:
+    """The same id, the same key and the same millisecond."""
+    with Memory(":memory:", clock=FakeClock(NOW), worker=False) as memory:
+        ann = memory.user("ann", namespace="n")
+        for texts in (("a cat", "a cat and a dog"), ("the cat sat on a mat", "cat")):
+            chat = memory.session(namespace="n", user="ann", session_id="s", create=True)
+            chat.add_messages([{"role": "user", "content": text} for text in texts])
+            at_hand = ann.search("cat")
+            memory._core.store._rosters = Rosters()  # type: ignore[attr-defined]
+            assert at_hand == ann.search("cat")
+            chat.delete()
 
 
 def test_what_is_rolled_back_is_not_kept() -> None:

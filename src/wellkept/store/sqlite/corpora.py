@@ -36,7 +36,10 @@ SPEAKERS = """
         SELECT (SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker > name) FROM names WHERE name IS NOT NULL
     ) SELECT name FROM names WHERE name IS NOT NULL
 """
-EVENT_SESSIONS = "SELECT key, id, created, next_seq - events, next_seq FROM sessions WHERE scope = ?"
+EVENT_SESSIONS = """
+    SELECT s.key, c.departed, s.next_seq - s.events, s.next_seq FROM sessions s JOIN scopes c ON c.key = s.scope
+    WHERE s.scope = ?
+"""
 NEW_EVENTS = """
     SELECT e.key, e.terms, e.role, e.ts, e.speaker FROM json_each(?) new
     CROSS JOIN events e ON e.key >= new.value ->> 0 AND e.key < new.value ->> 1 WHERE +e.scope = ?
@@ -68,8 +71,8 @@ LEDGER_ROWS = f"""
 """
 
 
-_Lives: TypeAlias = dict[int, tuple[str, int, int]]
-"""What stays as it is while a session only grows: its id, when it was made, how many of its events are gone."""
+_Lives: TypeAlias = dict[int, tuple[int, int]]
+"""What stays as it is while sessions only grow: how many of the scope's are deleted, how many of its events are gone."""
 
 
 class Roster(NamedTuple):
@@ -145,10 +148,10 @@ class EventCorpus(_Corpus):
     def roll(self, scope: Scope) -> Roll | None:
         owner = scope_key(self._db, scope)
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
-        ends = {key: key << SEQ_BITS | end for key, _, _, _, end in rows}
-        if owner is None or sum(row[4] for row in rows) > MOST_DOCS or self._is_writing():
+        ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
+        if owner is None or sum(row[3] for row in rows) > MOST_DOCS or self._is_writing():
             return None
-        lives: _Lives = {key: (id, created, gone) for key, id, created, gone, _ in rows}
+        lives: _Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
         kept = self._rosters.get(owner, lives) or Roster({}, {}, Roll({}))
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
