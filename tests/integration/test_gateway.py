@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -234,6 +235,11 @@ def test_the_bytes_of_an_answer_are_those_of_the_upstream(service: Service, upst
     assert through.headers["content-type"] == direct.headers["content-type"]
     assert through.headers["x-wellkept-session"] == "chat-1"
     assert int(through.headers["x-wellkept-context-tokens"]) > 0
+
+
+def test_the_answer_says_what_memory_took(service: Service, upstream: Upstream) -> None:
+    done = service.post("/openai/v1/chat/completions", json={"model": "m", "messages": user("hi")})
+    assert re.fullmatch(r"memory;dur=\d+\.\d, upstream;dur=\d+\.\d", done.headers["server-timing"])
 
 
 def test_without_a_session_it_is_a_plain_door(service: Service, upstream: Upstream) -> None:
