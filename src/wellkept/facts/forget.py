@@ -143,7 +143,7 @@ def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
     now = core.now()
     removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, texts, now))
     left = core.store.read(lambda tables: tables.erasures.left(scope, texts))
-    bytes_left = core.store.scrub([text for text in texts if len(text.encode()) >= LEAST_NEEDLE])
+    bytes_left = core.store.scrub(texts)
     if bytes_left:
         left["bytes"] = bytes_left
     kept = {"removed": removed, "left": left}

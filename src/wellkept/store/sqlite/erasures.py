@@ -130,19 +130,19 @@ class Erasures:
 
     def jobs(self, scope: Scope, texts: Sequence[str]) -> int:
         rows = self._db.execute(JOBS, (scope_key(self._db, scope),)).fetchall()
-        needles = _needles(texts)
-        held = [key for key, *columns in rows if any(_holds(column, needles) for column in columns)]
+        needles = needles_of(texts)
+        held = [key for key, *columns in rows if any(holds(column, needles) for column in columns)]
         for key in held:
             self._db.execute(REMOVE_JOB, (key,))
         return len(held)
 
     def left(self, scope: Scope, texts: Sequence[str]) -> dict[str, int]:
         owner = scope_key(self._db, scope)
-        needles = _needles(texts)
+        needles = needles_of(texts)
         found = {}
         for table, condition in self._tables():
             rows = self._db.execute(f"SELECT * FROM {table} WHERE {condition}", (owner,))
-            count = sum(any(_holds(value, needles) for value in row) for row in rows)
+            count = sum(any(holds(value, needles) for value in row) for row in rows)
             if count:
                 found[table] = count
         return found
@@ -172,7 +172,7 @@ class Erasures:
         return [(key, at, json.loads(receipt)) for key, at, receipt in rows]
 
 
-def _needles(texts: Sequence[str]) -> list[str | re.Pattern[str]]:
+def needles_of(texts: Sequence[str]) -> list[str | re.Pattern[str]]:
     """What to look for in folded values: each text as it is and as JSON writes it. A short word of ASCII letters
     must stand alone: "art" is not in "party"."""
     found: dict[str, None] = {}
@@ -192,7 +192,7 @@ def _fold(text: str) -> str:
     return text.lower() if text.isascii() else simplify(unicodedata.normalize("NFKC", text).casefold())
 
 
-def _holds(value: Any, needles: Sequence[str | re.Pattern[str]]) -> bool:
+def holds(value: Any, needles: Sequence[str | re.Pattern[str]]) -> bool:
     if not isinstance(value, str) or not value:
         return False
     folded = _fold(value)
