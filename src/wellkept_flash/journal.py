@@ -15,6 +15,7 @@ from wellkept_flash.files import CHUNK, draft_of
 GOOD, HEALED, DAMAGED = "good", "healed", "damaged"
 _MAGIC = b"WKSM\x01\x00"
 _CLAIM_SIZE = 16
+_BLANKS = b" \t\r"
 
 
 class Line:
@@ -329,7 +330,7 @@ class _Raw:
         self.offset = offset
         self.length = self.crc = self.value_crc = 0
         self.value_end = -1
-        self.whole = False
+        self.whole = self.junk = False
         self.shape = shape.Shape()
 
 
@@ -351,12 +352,14 @@ class Reader:
             piece = data[:end] if end >= 0 else data
             if sound and not raw.shape.done:
                 sound = self._feed(raw, piece)
+            elif piece.strip(_BLANKS):
+                raw.junk = True
             raw.crc = crc32(piece, raw.crc)
             raw.length += len(piece)
             if end >= 0 or not data:
                 break
         if end >= 0:
-            raw.whole = raw.value_end == raw.length
+            raw.whole = raw.value_end >= 0 and not raw.junk
             raw.length += 1
             raw.crc = crc32(b"\n", raw.crc)
         return raw
@@ -369,6 +372,7 @@ class Reader:
         if raw.shape.done:
             raw.value_end = raw.length + used
             raw.value_crc = crc32(piece[:used], raw.crc)
+            raw.junk = bool(piece[used:].strip(_BLANKS))
         return True
 
     def _at(self, offset):
