@@ -9,7 +9,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # What the tests and the type checker want to see beside what is required.
-EXTRAS ?= anthropic,openai,server,mcp,tokens,vectors
+EXTRAS ?= anthropic,openai,server,mcp,otel,tokens,vectors
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(notdir $(PYTHON))
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from benchmarks.common import interleaved, machine, progress, publish, table
 from wellkept import Memory, Policy
-from wellkept.memory import UserMemory
 from wellkept.policy.claims import Claim
 from wellkept.testing import Call, FakeModel
+from wellkept.user import UserMemory
 
 VERBS = (
     "likes",

@@ -27,9 +27,8 @@ import apsw
 
 from benchmarks.common import Floor, interleaved, machine, progress, publish, table, text
 from wellkept import Memory, Policy
-from wellkept.policy.assemble import event_tokens
 from wellkept.policy.content import dumps
-from wellkept.policy.tokens import estimate
+from wellkept.policy.tokens import estimate, event_tokens
 from wellkept.records import Scope
 from wellkept.session import Session
 from wellkept.store.protocol import NewEvent

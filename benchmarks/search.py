@@ -23,7 +23,8 @@ from wellkept.policy.results import Wish
 from wellkept.recall import ScopeIndex, search_of
 from wellkept.records import Scope
 from wellkept.session import prepare
-from wellkept.store.protocol import Narrow, Tables, Unembedded
+from wellkept.store.protocol import Tables
+from wellkept.store.search import Narrow, Unembedded
 from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import salted

@@ -12,6 +12,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import wellkept.arrivals
+import wellkept.reply
+import wellkept.store.health  # noqa: F401  (what the faces speak of and import late)
 from wellkept import aio
 from wellkept.memory import Memory
 

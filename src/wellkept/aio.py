@@ -19,11 +19,12 @@ from typing import Any, TypeVar
 
 from wellkept.apikeys import KeyRing
 from wellkept.jobs import JobList
-from wellkept.memory import Memory, MemoryReader, UserMemory, UserReader
+from wellkept.memory import Memory, MemoryReader
 from wellkept.profile import Profile, ProfileReader
 from wellkept.replies import ReplyLog
 from wellkept.session import Session, SessionReader
 from wellkept.trace import TraceList
+from wellkept.user import UserMemory, UserReader
 
 T = TypeVar("T")
 THREADS = 8

@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
+from datetime import timedelta
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from wellkept.core import Core
-from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
-from wellkept.facts.show import FactTiers, Past, fact_tiers
+from wellkept.errors import BudgetExceeded, InvalidInput
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
-    MESSAGE_TOKENS,
     NOTE,
     Candidate,
+    Count,
     Item,
+    Rendered,
     Section,
     SystemText,
     clip,
-    event_tokens,
-    fence,
-    system_text,
+    joined,
+    rendered,
     window,
     window_candidates,
 )
-from wellkept.policy.checks import milliseconds
-from wellkept.policy.digest import Entry, digest
+from wellkept.policy.bridge import bridge
 from wellkept.policy.messages import repair, to_anthropic, to_openai
+from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.recall import Result, recall, search_of
-from wellkept.records import Event, Record, Scope, SessionInfo, Summary, text_of
-from wellkept.store.protocol import SessionRef, Tables
+from wellkept.records import Event, Record, Scope, text_of
+from wellkept.store.protocol import SessionRef
+from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers
 
-BRIDGE_EVENTS = 40
 LEAST_RELEVANCE = 0.25
 RECALLED_TOKENS = 120
-BRIDGE_TITLE = "earlier messages of this conversation, shortened"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment(Record):
-    """A moment to look back to: the newest event, the newest summary version and the time then; None is now."""
-
-    seq: int | None = None
-    version: int | None = None
-    at: datetime | None = None
-
-
-NOW = Moment()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +65,7 @@ class Context(Record):
         recalled: what recall gave for the query, best first, whether it found room or not.
         trace_id: id of the stored trace, where one is kept.
         seq, version: the newest event and the newest summary version that it knows.
+        erasures: how often something of this user had been erased when it was read; counted where traces are kept.
     """
 
     system: str
@@ -93,6 +80,7 @@ class Context(Record):
     trace_id: str | None = None
     seq: int = 0
     version: int = 0
+    erasures: int = field(default=0, repr=False)
 
     @cached_property
     def messages(self) -> list[dict[str, Any]]:
@@ -130,19 +118,6 @@ class Context(Record):
         }
 
 
-@dataclass(frozen=True)
-class _Tiers:
-    """What was read for one context."""
-
-    info: SessionInfo
-    sections: list[Section]
-    uncovered: list[Event]
-    total: int
-    facts: FactTiers
-    seq: int
-    version: int
-
-
 def build(
     core: Core,
     ref: SessionRef,
@@ -165,7 +140,7 @@ def build(
     if not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: _read(core, tables, ref, room, then, seen))
+    tiers = core.store.read(lambda tables: read_tiers(core, tables, ref, room, then, seen))
     if recalled is None:
         recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
     try:
@@ -187,94 +162,24 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(core: Core, scope: Scope, tiers: _Tiers, query: str, then: Moment) -> list[Recalled]:
-    """What recall finds for the query, as of the newest event that the context knows."""
+def _recalled(core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment) -> list[Recalled]:
+    """What recall finds for the query; of an earlier moment, up to the newest event that the context knows."""
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
-    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=last, now=then.at)
+    until = last if then != NOW else None
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
     found = recall(core, scope, search)
     return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
 
 
-def _read(core: Core, tables: Tables, ref: SessionRef, room: int, then: Moment, seen: int | None) -> _Tiers:
-    info = tables.sessions.info(ref)
-    if info is None:
-        raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted.")
-    summaries = tables.summaries.current(ref, then.seq, then.version)
-    covered = max((summary.covers_to for summary in summaries), default=0)
-    facts = _facts(core, tables, info, ref, room, then, seen, summaries)
-    sections = [_profile(core, tables, ref, then), facts.stable, _summary(core, summaries), facts.news]
-    later = 0
-    if then.seq is not None:
-        later = sum(event.tokens for event in tables.events.walk(ref, after=then.seq))
-    before = None if then.seq is None else then.seq + 1
-    uncovered = list(_newest(tables.events.walk_back(ref, before=before), room, covered))[::-1]
-    return _Tiers(
-        info,
-        sections,
-        uncovered,
-        info.tokens - later,
-        facts,
-        seq=uncovered[-1].seq if uncovered else covered,
-        version=max((summary.version for summary in summaries), default=0),
-    )
-
-
-def _facts(
-    core: Core, tables: Tables, info: SessionInfo, ref: SessionRef, room: int, then: Moment, seen: int | None,
-    summaries: Sequence[Summary],
-) -> FactTiers:  # fmt: skip
-    """The facts now, or as contexts of that moment showed them."""
-    at = then.at
-    if at is None and then.seq is not None:
-        event = tables.events.get(ref, then.seq)
-        at = event.ts if event else None
-    anchored = max([info.created_at, *(summary.at for summary in summaries)])
-    past = Past(at, anchored) if at is not None else None
-    return fact_tiers(core, tables, ref, room, seen, past)
-
-
-def _newest(events: Iterator[Event], room: int, covered: int) -> Iterator[Event]:
-    """Newest first: what could stand in the window, and behind it a bounded number for the bridge."""
-    tokens = behind = 0
-    for event in events:
-        if event.seq <= covered or behind >= BRIDGE_EVENTS:
-            return
-        yield event
-        tokens += event.tokens
-        behind += tokens > room
-
-
-def _profile(core: Core, tables: Tables, ref: SessionRef, then: Moment) -> Section:
-    documents = tables.profiles.current(ref.scope, milliseconds(then.at))
-    items = [
-        Item(name, documents[name].text.strip())
-        for name in ("soul", "identity", "user")
-        if name in documents and documents[name].text.strip()
-    ]
-    return Section(tier="profile", items=items, share=core.policy.profile_share, fenced=False, clip=True)
-
-
-def _summary(core: Core, summaries: Sequence[Summary]) -> Section:
-    titled = len(summaries) > 1
-    items = [
-        Item(f"{it.topic} v{it.version}", f"# {it.topic}\n{it.text}" if titled else it.text, rank=-it.version)
-        for it in summaries
-    ]
-    last = max((it.covers_to for it in summaries), default=0)
-    attributes = {"source": "summary of earlier messages of this conversation", "events": f"1-{last}"}
-    return Section(
-        tier="summary", items=items, share=core.policy.summary_share, clip=True, attributes=attributes
-    )
-
-
-def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
-    stable = system_text(tiers.sections, room, core.count)
+def _assemble(core: Core, tiers: Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
+    read = [rendered(section, room, core.count) for section in tiers.sections]
+    stable = joined(read, core.count)
     note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
     if left < _least(tiers.uncovered):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
-    system = _system(core, tiers, room, room - tokens, stable, shown, recalled)
+    system = _system(core, tiers, read, room, room - tokens, shown, recalled)
     parts = dict(system.parts)
     if tokens:
         parts["window"] = tokens
@@ -286,17 +191,18 @@ def _assemble(core: Core, tiers: _Tiers, room: int, recalled: Sequence[Recalled]
         parts=parts,
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
-        trace=(*system.candidates, *seen),
+        trace=(*system.candidates, *tiers.facts.missing, *seen),
         recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
+        erasures=tiers.erasures,
     )
 
 
 _Shown: TypeAlias = tuple[list[Event], int, tuple[Candidate, ...]]
 
 
-def _window(core: Core, tiers: _Tiers, left: int, aside: int) -> _Shown:
+def _window(core: Core, tiers: Tiers, left: int, aside: int) -> _Shown:
     """The events to show, repaired for the providers, their tokens, and what became of the others.
 
     The room of what changes with the request is set aside whether it is used or not, because the window must
@@ -306,7 +212,7 @@ def _window(core: Core, tiers: _Tiers, left: int, aside: int) -> _Shown:
     return _turns(core, tiers, most) or _question(core, tiers, left)
 
 
-def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
+def _turns(core: Core, tiers: Tiers, most: int) -> _Shown | None:
     """The newest turns; None when what repairing adds leaves room for no more than the newest user message."""
     allowed = most
     while allowed > 0:
@@ -322,7 +228,7 @@ def _turns(core: Core, tiers: _Tiers, most: int) -> _Shown | None:
     return None
 
 
-def _question(core: Core, tiers: _Tiers, most: int) -> _Shown:
+def _question(core: Core, tiers: Tiers, most: int) -> _Shown:
     """The newest user message alone."""
     asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
     chosen = window(asked, asked[0].tokens if asked else 0, most, core.count)
@@ -359,61 +265,33 @@ def _newest_turn(events: Sequence[Event]) -> int:
 
 def _system(
     core: Core,
-    tiers: _Tiers,
+    tiers: Tiers,
+    read: Sequence[Rendered],
     room: int,
     left: int,
-    stable: SystemText,
     shown: Sequence[Event],
     recalled: Sequence[Recalled],
 ) -> SystemText:
-    """The whole system text. Bridge and recall have one share between them."""
-    found = _recall(core, recalled, shown)
+    """The whole system text inside ``left`` tokens. Bridge and recall have one share between them."""
+    found = _recall(core, tiers, recalled, shown)
     share = core.policy.recall_share / 2 if found else core.policy.recall_share
-    bridge = _bridge(core, tiers, shown, room, share)
-    if bridge:
-        found = [replace(section, share=share) for section in found]
-    if not bridge and not found and stable.tokens <= left:
-        return stable
-    return _fitting([*tiers.sections, *bridge, *found], room, left, core)
-
-
-def _bridge(core: Core, tiers: _Tiers, shown: Sequence[Event], room: int, share: float) -> list[Section]:
-    """What has left the window and is not summarised yet, shortened on the spot."""
     seqs = {event.seq for event in shown}
     left_out = [event for event in tiers.uncovered if event.seq not in seqs][-BRIDGE_EVENTS:]
-    if not left_out:
-        return []
-    attributes = {"source": BRIDGE_TITLE, "events": f"{left_out[0].seq}-{left_out[-1].seq}"}
-    limit = int(room * share) - core.tokenizer(fence("bridge", "", attributes)) - 1
-    # A bound method can be hashed even when its object cannot.
-    text = _digested(tuple(entry(core, event) for event in left_out), limit, core.tokenizer.__call__)
-    if not text:
-        return []
-    return [
-        Section(
-            tier="bridge",
-            items=[Item("bridge", text)],
-            share=share,
-            stable=False,
-            clip=True,
-            attributes=attributes,
-        )
-    ]
+    bridged = bridge(left_out, room=room, share=share, zone=core.zone, count=core.count)
+    if bridged:
+        found = [replace(section, share=share) for section in found]
+    moving = [rendered(section, room, core.count) for section in (*bridged, *found)]
+    return _fitting([*read, *moving], left, core.count)
 
 
-@lru_cache(maxsize=32)
-def _digested(entries: tuple[Entry, ...], limit: int, count: Callable[[str], int]) -> str:
-    """The digest, kept because the same events stand behind a window that does not move for many turns."""
-    return digest(entries, limit=limit, count=count).text if limit > 0 else ""
-
-
-def _recall(core: Core, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
-    """What was recalled and does not stand in the window anyway."""
+def _recall(core: Core, tiers: Tiers, recalled: Sequence[Recalled], shown: Sequence[Event]) -> list[Section]:
+    """What was recalled and does not stand in the window, or among the facts, anyway."""
     ids = {event.id for event in shown}
+    facts = {item.id for item in tiers.facts.stable.items}
     items = [
         Item(it.id, it.line, rank=rank, score=it.score)
         for rank, it in enumerate(recalled)
-        if not ids.issuperset(it.events)
+        if it.id not in facts and not (it.events and ids.issuperset(it.events))
     ]
     if not items:
         return []
@@ -427,28 +305,18 @@ def _recalled_line(core: Core, result: Result) -> str:
     return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.count)}"
 
 
-def entry(core: Core, event: Event) -> Entry:
-    """An event as the summarisers read it: who, when (in the users' zone) and what."""
-    when = event.ts.astimezone(core.zone)
-    return Entry(event.seq, event.speaker or event.role, text_of(event.content), when.date().isoformat())
-
-
-def _fitting(sections: Sequence[Section], room: int, left: int, core: Core) -> SystemText:
+def _fitting(shown: Sequence[Rendered], left: int, count: Count) -> SystemText:
     """The system text inside ``left`` tokens; what stands last gives way first."""
-    chosen = list(sections)
+    chosen = list(shown)
     dropped: list[Candidate] = []
-    while True:
-        system = system_text(chosen, room, core.count)
-        if system.tokens <= left or not chosen:
-            return replace(system, candidates=(*system.candidates, *dropped))
-        gone = chosen.pop()
-        dropped += [
-            Candidate(
-                tier=gone.tier,
-                id=item.id,
-                tokens=core.count(item.text),
-                kept=False,
-                reason="gave way to the conversation",
-            )
-            for item in gone.items
-        ]
+    system = joined(chosen, count)
+    while system.tokens > left and chosen:
+        dropped += [_gave_way(candidate) for candidate in chosen.pop().candidates]
+        system = joined(chosen, count)
+    return replace(system, candidates=(*system.candidates, *dropped)) if dropped else system
+
+
+def _gave_way(candidate: Candidate) -> Candidate:
+    return (
+        replace(candidate, kept=False, reason="gave way to the conversation") if candidate.kept else candidate
+    )

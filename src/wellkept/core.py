@@ -6,13 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
-from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
 from wellkept.policy.tokens import is_estimated
-from wellkept.records import Policy
-from wellkept.store.protocol import Store
-from wellkept.tracing import Tracer
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from wellkept.mirror import Mirror
+    from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+    from wellkept.records import Policy
+    from wellkept.store.protocol import Store
+    from wellkept.tracing import Tracer
+    from wellkept.uses import Uses
 
 
 def system_clock() -> datetime:
@@ -26,6 +32,8 @@ class Core:
 
     Attributes:
         tracer: keeps the traces of contexts.
+        uses: counts how often facts were recalled.
+        mirror: keeps files that people read, where somebody asked for them.
         notify: tells the background worker that a job may have become due.
     """
 
@@ -33,6 +41,8 @@ class Core:
     policy: Policy
     tokenizer: Tokenizer
     tracer: Tracer
+    uses: Uses
+    mirror: Mirror | None = None
     clock: Clock = system_clock
     model: Model | None = None
     embedder: Embedder | None = None
@@ -45,12 +55,14 @@ class Core:
     @cached_property
     def zone(self) -> ZoneInfo:
         """The users' time zone."""
+        from zoneinfo import ZoneInfo
+
         return ZoneInfo(self.policy.time_zone)
 
     @cached_property
     def count(self) -> Callable[[str], int]:
         """The tokenizer, remembering the newest texts: a context counts the same stable ones at each request."""
-        return lru_cache(maxsize=128)(self.tokenizer)
+        return lru_cache(maxsize=512)(self.tokenizer)
 
     def room(self, budget: int) -> int:
         """Tokens of ``budget`` that may be used: all of them by an exact count, less by an estimate."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from wellkept.core import Core
 from wellkept.errors import InvalidInput
 from wellkept.jobs import Finish, Outcome, Run
+from wellkept.outbox import EMBED
 from wellkept.recall import checked_vectors
 from wellkept.records import Scope
-from wellkept.store.protocol import Hit, SessionRef, Tables, Unembedded
+from wellkept.store.protocol import SessionRef, Tables
+from wellkept.store.search import Hit, Unembedded
 
-EMBED = "embed"
 BATCH = 32
 LONGEST = 2_000  # characters; local models read no further, and a vector of more says little
 

@@ -7,31 +7,41 @@ process dies in between.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
-from wellkept.models.protocol import Model, Reply
-from wellkept.records import Scope
-from wellkept.store.protocol import Job, JobState, Tables
+from wellkept.policy.checks import check_limit
+from wellkept.store.protocol import HELD_BACK, JobState
 
-log = logging.getLogger("wellkept.jobs")
+if TYPE_CHECKING:
+    from logging import Logger
+
+    from wellkept.core import Core
+    from wellkept.models.protocol import Model, Reply
+    from wellkept.records import Scope
+    from wellkept.store.protocol import Job, Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
 FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
+GATHER_SECONDS = 0.1
 
 Outcome: TypeAlias = Mapping[str, Any]
-Finish: TypeAlias = Callable[[Tables], Outcome]
+Finish: TypeAlias = "Callable[[Tables], Outcome]"
 Handler: TypeAlias = Callable[["Run"], Finish]
+
+
+def _log() -> Logger:
+    """Imported late: most programs end without a word here."""
+    from logging import getLogger
+
+    return getLogger("wellkept.jobs")
 
 
 class OverCeiling(Exception):
@@ -95,13 +105,19 @@ class Runner:
     """
 
     def __init__(
-        self, core: Core, handlers: Mapping[str, Handler], *, beside: Callable[[], None] = lambda: None
+        self,
+        core: Core,
+        kinds: Sequence[str],
+        handler: Callable[[str], Handler],
+        *,
+        beside: Callable[[], None] = lambda: None,
     ) -> None:
         self._core = core
         self._beside = beside
-        self._handlers = handlers
+        self._kinds = kinds
+        self._handler = handler
         self._wake = threading.Event()
-        self._stopping = False
+        self._stopped = threading.Event()
         self._current: Run | None = None
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -110,14 +126,14 @@ class Runner:
         """Do what is due now; how many jobs were run."""
         count = 0
         self._beside()
-        while (limit is None or count < limit) and not self._stopping and self.run_one():
+        while (limit is None or count < limit) and not self._stopped.is_set() and self.run_one():
             count += 1
             self._beside()
         return count
 
     def run_one(self) -> bool:
         """Run the next due job, if there is one."""
-        core, kinds = self._core, list(self._handlers)
+        core, kinds = self._core, self._kinds
         now = core.now()
         if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
             return False
@@ -136,15 +152,10 @@ class Runner:
 
     def _attempt(self, run: Run) -> None:
         try:
-            finish = self._handlers[run.job.kind](run)
+            finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
-            self._end(
-                run,
-                "ready",
-                "The namespace's tokens for today are spent; this waits for tomorrow.",
-                self._tomorrow(),
-            )
+            self._end(run, "ready", HELD_BACK, self._tomorrow())
         except ModelError as error:
             again = error.retryable and run.job.attempts < MAX_ATTEMPTS
             self._end(run, "ready" if again else "failed", str(error), self._later(run.job), error.raw_reply)
@@ -154,8 +165,11 @@ class Runner:
         except NotFound as error:
             self._end(run, "cancelled", str(error))
         except Exception as error:  # a handler's own fault must stay readable and not end the worker
+            from traceback import format_exception
+
+            log = _log()
             log.exception("Job %s (%s) failed", run.job.id, run.job.kind)
-            self._end(run, "failed", "".join(traceback.format_exception(error))[-4000:])
+            self._end(run, "failed", "".join(format_exception(error))[-4000:])
 
     def _store(self, run: Run, finish: Finish) -> None:
         def work(tables: Tables) -> None:
@@ -168,7 +182,7 @@ class Runner:
         try:
             self._core.store.write(work)
         except Conflict as lost:
-            log.info("Result of job %s dropped: %s", run.job.id, lost)
+            _log().info("Result of job %s dropped: %s", run.job.id, lost)
             self._end(run, "cancelled", str(lost))
 
     def _end(
@@ -200,10 +214,7 @@ class Runner:
 
     def wake_if_due(self) -> None:
         """Start the thread when an earlier process left work behind."""
-        if (
-            self._core.store.read(lambda tables: tables.jobs.next_due(list(self._handlers)))
-            <= self._core.now()
-        ):
+        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) <= self._core.now():
             self.notify()
 
     def _start(self) -> None:
@@ -213,20 +224,22 @@ class Runner:
         self._thread.start()
 
     def _loop(self) -> None:
-        while not self._stopping:
+        while not self._stopped.is_set():
             self._wake.clear()
             try:
                 self.run_due()
             except StoreError as error:
-                log.warning("The worker waits: %s", error)
+                _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
+            # What comes together is done together, and not while its cause still waits for an answer.
+            self._stopped.wait(GATHER_SECONDS)
 
     def stop(self, timeout: float = 10.0) -> None:
         """End the thread after the job that it is at; what is left stays in the outbox.
 
         A job that takes longer than ``timeout`` seconds is handed back, for another process to begin again.
         """
-        self._stopping = True
+        self._stopped.set()
         self._wake.set()
         thread = self._thread
         if thread is None or self._pid != os.getpid() or thread is threading.current_thread():
@@ -250,12 +263,14 @@ class JobList:
         self, *, namespace: str | None = None, scope: Scope | None = None, state: JobState | None = None,
         kind: str | None = None, limit: int = 100, before: int | None = None,
     ) -> list[Job]:  # fmt: skip
-        """Jobs, newest first; ``before``: the id that the previous page ended with."""
-        if limit < 1:
-            raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+        """Jobs, newest first; ``before``: the id that the previous page ended with. Raises InvalidInput for a state
+        that is none, a limit below 1."""
+        if state is not None and state not in get_args(JobState):
+            raise InvalidInput(f"The state is {state!r}; it must be one of: {', '.join(get_args(JobState))}.")
+        most = check_limit(limit)
         return self._core.store.read(
             lambda tables: tables.jobs.list(
-                namespace=namespace, scope=scope, state=state, kind=kind, limit=limit, before=before
+                namespace=namespace, scope=scope, state=state, kind=kind, limit=most, before=before
             )
         )
 

@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
 
-from wellkept.apikeys import KeyRing
-from wellkept.arrivals import Arrival, append_all
+from wellkept import outbox
 from wellkept.core import Core, system_clock
-from wellkept.embedding import EMBED, embed, remake
-from wellkept.errors import InvalidInput, NotFound, Unsupported, WellkeptError
-from wellkept.facts.extract import EXTRACT, extract, put_all
-from wellkept.facts.user import FactsMemory, FactsReader
+from wellkept.errors import InvalidInput, NotFound, Unsupported
 from wellkept.ids import new_id
-from wellkept.jobs import Handler, JobList, Runner
-from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.checks import check_limit, check_name, check_text
-from wellkept.policy.claims import USER, Claim
-from wellkept.policy.messages import parse
+from wellkept.jobs import JobList, Runner
+from wellkept.policy.checks import check_name, check_text
 from wellkept.policy.tokens import estimate
-from wellkept.profile import Profile, ProfileReader
-from wellkept.recall import Result, recall, search_of
-from wellkept.records import Draft, Event, Policy, Scope, SessionInfo, text_of
-from wellkept.replies import ReplyLog
+from wellkept.records import Policy, Scope
 from wellkept.session import Session, SessionReader, open_session
-from wellkept.store.health import Maintained, Progress, Report
-from wellkept.store.protocol import SessionRef, Store, Tables
-from wellkept.summarize import SUMMARIZE, summarize
-from wellkept.tools import Shape, call, definitions
-from wellkept.trace import TraceList
 from wellkept.tracing import Tracer
+from wellkept.uses import Uses
 
-HANDLERS: Mapping[str, Handler] = {EXTRACT: extract, SUMMARIZE: summarize, EMBED: embed}
+# What not every application needs is imported where it is asked for: most of them append and show, and start quickly.
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+    from typing import Any
+
+    from wellkept.apikeys import KeyRing
+    from wellkept.arrivals import Arrival
+    from wellkept.errors import WellkeptError
+    from wellkept.jobs import Handler
+    from wellkept.mirror import Mirror
+    from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+    from wellkept.records import Event
+    from wellkept.replies import ReplyLog
+    from wellkept.store.health import Maintained, Progress, Report
+    from wellkept.store.protocol import SessionRef, Store
+    from wellkept.user import UserMemory, UserReader
+
+
+def _handler(kind: str) -> Handler:
+    """What does the jobs of a kind."""
+    if kind == outbox.SUMMARIZE:
+        from wellkept.summarize import summarize
+
+        return summarize
+    if kind == outbox.EXTRACT:
+        from wellkept.facts.extract import extract
+
+        return extract
+    from wellkept.embedding import embed
+
+    return embed
+
+
+def _mirror(store: Store, folder: str, policy: Policy) -> Mirror:
+    from wellkept.mirror import Mirror
+
+    return Mirror(store, folder, policy.time_zone)
 
 
 class Memory:
@@ -49,6 +69,9 @@ class Memory:
         worker: run background jobs in a thread of this process; without it, call ``run_jobs``.
         trace_file: a file that gets the trace of each context as a line of JSON, whatever ``policy.debug_trace``
             says. It is yours: erasure does not reach into it.
+        mirror: a folder that gets the facts of each user as ``MEMORY.md``, and the log of their changes as
+            ``memory_digest.log``. They are brought up to date in the background, by ``run_jobs`` and by ``close``, after an
+            erasure at once; each is replaced whole. What is changed in them is lost.
 
     Raises:
         InvalidInput: the path is a folder or another program's database.
@@ -66,22 +89,27 @@ class Memory:
         clock: Clock | None = None,
         worker: bool = True,
         trace_file: str | None = None,
+        mirror: str | None = None,
     ) -> None:
-        policy = policy or Policy()
+        policy, clock = policy or Policy(), clock or system_clock
         opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
             store=opened,
             policy=policy,
             tokenizer=tokenizer or estimate,
             tracer=Tracer(opened, keep=policy.debug_trace, path=trace_file),
-            clock=clock or system_clock,
+            uses=Uses(opened, lambda: int(clock().timestamp() * 1000)),
+            mirror=None if mirror is None else _mirror(opened, mirror, policy),
+            clock=clock,
             model=model,
             embedder=embedder,
             notify=self._notify,
         )
-        self._runner = Runner(self._core, HANDLERS, beside=self._core.tracer.flush)
+        self._runner = Runner(self._core, outbox.KINDS, _handler, beside=self._write_aside)
         self._worker = worker
-        if worker:
+        if worker and mirror is not None:
+            self._runner.notify()
+        elif worker:
             self._runner.wake_if_due()
 
     def __enter__(self) -> Memory:
@@ -96,8 +124,15 @@ class Memory:
         """End the worker and let go of the store. Everything acknowledged is there already; jobs wait in the
         store."""
         self._runner.stop()
-        self._core.tracer.flush()
+        self._write_aside()
         self._core.store.close()
+
+    def _write_aside(self) -> None:
+        """Write what nobody waits for: traces, uses of facts, files that people read."""
+        self._core.tracer.flush()
+        self._core.uses.flush()
+        if self._core.mirror is not None:
+            self._core.mirror.flush()
 
     def _notify(self) -> None:
         if self._worker:
@@ -108,13 +143,14 @@ class Memory:
         self._notify()
 
     def run_jobs(self, limit: int | None = None) -> int:
-        """Do the background work that is due now, in this thread, and write traces; how many jobs were run.
+        """Do the background work that is due now, in this thread, and write traces, uses and files; how many jobs were
+        run.
 
         Extraction does not wait for more messages then.
         """
         now = self._core.now()
         if self._core.model is not None:
-            self._core.store.write(lambda tables: tables.jobs.hasten(EXTRACT, at=now))
+            self._core.store.write(lambda tables: tables.jobs.hasten(outbox.EXTRACT, at=now))
         return self._runner.run_due(limit)
 
     def unembedded(self) -> int:
@@ -138,6 +174,12 @@ class Memory:
         was lost."""
         return dict(self._core.tracer.losses)
 
+    @property
+    def mirror_failure(self) -> str | None:
+        """Why the files of ``mirror`` are not up to date; None when they are, or when there are none. Writing them is
+        tried again in the background."""
+        return self._core.mirror.failure if self._core.mirror is not None else None
+
     def flush_traces(self) -> None:
         """Write the traces that wait now; the worker does it otherwise."""
         self._core.tracer.flush()
@@ -155,11 +197,15 @@ class Memory:
     @property
     def keys(self) -> KeyRing:
         """Who may use this memory over the network."""
+        from wellkept.apikeys import KeyRing
+
         return KeyRing(self._core)
 
     @property
     def replies(self) -> ReplyLog:
         """Answers kept for requests that may come twice."""
+        from wellkept.replies import ReplyLog
+
         return ReplyLog(self._core)
 
     @property
@@ -209,10 +255,14 @@ class Memory:
         For servers, which keep no handles and have many callers at once. What became of each, in order: its events, or
         the error that ``Session.append`` would have raised. Raises StoreError for what failed them all.
         """
+        from wellkept.arrivals import append_all
+
         return append_all(self._core, arrivals)
 
     def user(self, user: str, *, namespace: str) -> UserMemory:
         """What outlives a session of this user."""
+        from wellkept.user import UserMemory
+
         return UserMemory(self._core, _scope(namespace, user))
 
     def read_only(self) -> MemoryReader:
@@ -239,6 +289,8 @@ class Memory:
         return self._maintained().doctor(repair=repair)
 
     def _maintained(self) -> Maintained:
+        from wellkept.store.health import Maintained
+
         store = self._core.store
         if not isinstance(store, Maintained):
             raise Unsupported("This kind of store is backed up and checked with its own tools.")
@@ -247,173 +299,6 @@ class Memory:
     def scopes(self, namespace: str | None = None) -> list[Scope]:
         """Every user that the store knows, or those of one namespace; for administration."""
         return self._core.store.read(lambda tables: tables.sessions.scopes(namespace))
-
-
-class UserReader(FactsReader):
-    """What is kept about one user across sessions, to read."""
-
-    @property
-    def scope(self) -> Scope:
-        """Whose memory it is."""
-        return self._scope
-
-    @property
-    def profile(self) -> ProfileReader:
-        """The profile documents: soul, identity, user."""
-        return ProfileReader(self._core, self._scope)
-
-    @property
-    def traces(self) -> TraceList:
-        """How this user's contexts came to be, and their replay; see ``Policy.debug_trace``."""
-        return TraceList(self._core, self._scope)
-
-    def sessions(self, *, limit: int = 100, before: str | None = None) -> list[SessionInfo]:
-        """The user's sessions, last active first; ``before``: the id that the previous page ended with."""
-        most = check_limit(limit)
-
-        def page(tables: Tables) -> list[SessionInfo]:
-            if before is not None and tables.sessions.find(self._scope, before) is None:
-                raise NotFound(f"No session {before!r} for this user. Start again from the first page.")
-            return tables.sessions.list(self._scope, limit=most, before=before)
-
-        return self._core.store.read(page)
-
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        kinds: Sequence[str] | None = None,
-        session_id: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        now: datetime | None = None,
-        filters: Mapping[str, Any] | None = None,
-        threshold: float | None = None,
-        explain: bool = False,
-    ) -> list[Result]:
-        """What this user's memory holds for a question, best first; empty when there is nothing.
-
-        Args:
-            query: plain text; nothing in it is syntax.
-            limit: results at most; the policy's ``recall_limit`` if not given.
-            kinds: some of "event", "fact", "summary"; all if not given.
-            session_id: only of this session.
-            since, until: only what was said in this time (aware), the end not included.
-            now: the reference of words like "yesterday", and of age; the clock's time if not given.
-            filters: on role, speaker, session_id and metadata (``policy.filters``); events only, where they name
-                metadata.
-            threshold: least ``relevance`` of a result, 0 to 1.
-            explain: give the dropped candidates too, behind the results, each with its reason.
-
-        Raises:
-            InvalidInput: an argument of the wrong kind, or a filter that is not understood.
-            NotFound: the session is not this user's.
-            ModelError: the embedder failed.
-        """
-        asked = search_of(
-            self._core, query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now,
-            filters=filters, threshold=threshold, explain=explain,
-        )  # fmt: skip
-        return recall(self._core, self._scope, asked)
-
-
-class UserMemory(FactsMemory, UserReader):
-    """What is kept about one user across sessions."""
-
-    @property
-    def profile(self) -> Profile:
-        """The profile documents: soul, identity, user."""
-        return Profile(self._core, self._scope)
-
-    def add(
-        self, messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]], *, infer: bool = True,
-        subject: str = USER, attribute: str = "", labels: Sequence[str] = (), keywords: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None, user_id: str | None = None, agent_id: str | None = None,
-        run_id: str | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
-        """Remember something, in mem0's shape: ``{"results": [{"id", "memory", "event"}]}``.
-
-        Args:
-            messages: a statement of the user, or a message or messages with "role" and "content".
-            infer: False stores each text of the user as one fact, as it is, and says at once what became of it:
-                "ADD", "NONE" for what was known, "DELETE" for what it took the place of. True appends the messages to
-                a session (``run_id``, or a new one, whose "session_id" is in the answer), and a job extracts from it.
-            subject, attribute, labels, keywords: of the facts, with ``infer=False``.
-            user_id, agent_id, run_id: mem0's names. The user must be this one; the others become metadata.
-
-        Raises:
-            InvalidInput: an empty or overlong text, a foreign ``user_id``, or ``infer=True`` without a model.
-        """
-        self.check_user(user_id)
-        if isinstance(labels, str) or isinstance(keywords, str):
-            raise InvalidInput("Labels and keywords are lists of texts.")
-        if not isinstance(messages, (str, Mapping, Sequence)):
-            raise InvalidInput(
-                f"What to remember is {type(messages).__name__}; it must be text, or messages."
-            )
-        given = [messages] if isinstance(messages, (str, Mapping)) else list(messages)
-        drafts = [Draft(role="user", content=it) if isinstance(it, str) else parse(it) for it in given]
-        if infer:
-            return self._infer(drafts, run_id)
-        named = {"agent_id": agent_id, "run_id": run_id}
-        kept = {**(metadata or {}), **{name: value for name, value in named.items() if value is not None}}
-        claims = [
-            Claim(
-                text=text_of(draft.content),
-                subject=subject,
-                attribute=attribute,
-                labels=tuple(labels),
-                keywords=tuple(keywords),
-            )
-            for draft in drafts
-            if draft.role == "user"
-        ]
-        return {"results": [each.to_dict() for each in self.keep_all(claims, metadata=kept)]}
-
-    def _infer(self, drafts: Sequence[Draft], run_id: str | None) -> dict[str, Any]:
-        self._need_model()
-        id = run_id or new_id()
-        check_name("run_id", id)
-        chat = Session(self._core, open_session(self._core, self._scope, id))
-        chat.append(drafts)
-        return {"results": [], "session_id": chat.id, "jobs": self.extract()}
-
-    def extract(self) -> int:
-        """Make extraction due now in each session with something new; in how many. ``run_jobs`` or the worker does it.
-
-        Raises InvalidInput without a model.
-        """
-        self._need_model()
-        due = self._core.store.write(lambda tables: put_all(self._core, tables, self._scope))
-        self._core.notify()
-        return due
-
-    def _need_model(self) -> None:
-        if self._core.model is None:
-            raise InvalidInput(
-                "Extraction needs a model: pass Memory(…, model=…), or store statements as they are with infer=False."
-            )
-
-    def tools(self, shape: Shape = "openai") -> list[dict[str, Any]]:
-        """The memory tools as definitions for a model: "openai" or "anthropic"."""
-        return definitions(shape)
-
-    def call_tool(self, name: str, arguments: Mapping[str, Any] | str) -> str:
-        """Execute a model's call of one of the ``tools`` for this user; the result as JSON text for the model.
-
-        What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend.
-        """
-        return call(self, name, arguments)
-
-    def reembed(self) -> int:
-        """Have every document embedded that has no vector of the configured embedder; how many wait.
-
-        Raises InvalidInput when no embedder is configured.
-        """
-        waiting = remake(self._core, self._scope)
-        self._core.notify()
-        return waiting
 
 
 class MemoryReader:
@@ -429,6 +314,8 @@ class MemoryReader:
 
     def user(self, user: str, *, namespace: str) -> UserReader:
         """What outlives a session of this user."""
+        from wellkept.user import UserReader
+
         return UserReader(self._core, _scope(namespace, user))
 
 

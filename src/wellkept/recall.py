@@ -25,7 +25,8 @@ from wellkept.policy.rank import rank
 from wellkept.policy.results import Dropped, Found, Ranking, Wish
 from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
-from wellkept.store.protocol import Corpus, Hit, Narrow, SessionRef, Tables
+from wellkept.store.protocol import SessionRef, Tables
+from wellkept.store.search import Corpus, Hit, Narrow
 
 T = TypeVar("T")
 KINDS = ("event", "fact", "summary")

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal, TypeAlias, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from wellkept.errors import InvalidInput
 
@@ -19,6 +18,8 @@ Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobi
 
 def plain(value: Any) -> Any:
     """``value`` as JSON-ready data: records become dicts, tuples lists, datetimes ISO 8601 strings."""
+    if type(value) in (str, int, float, bool, type(None)):
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -39,6 +40,18 @@ class Record:
         """This record as plain JSON-ready data."""
         result: dict[str, Any] = plain(self)
         return result
+
+
+class _Nothing(dict[str, Any]):
+    """An empty dict that many records share, and that therefore cannot be filled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("What was read cannot be changed. Copy it: dict(event.metadata).")
+
+    __setitem__ = __ior__ = setdefault = update = _refuse
+
+
+NOTHING = _Nothing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +283,10 @@ class Policy(Record):
         max_facts: active facts of a user; the least used retire beyond it.
         max_labels: labels of one fact.
         max_memories: facts taken from one message.
+        extract_every: user messages of a session that make extraction of facts due at once.
+        extract_idle: seconds of silence in a session after which fewer than that are read, too.
         daily_tokens: tokens that memory work of one namespace may spend on models in a day (UTC); None for
-            no limit.
+            no limit. Beyond it messages are stored all the same, and facts extracted the next day.
         time_zone: IANA name of the users' zone, for dates shown and for words like "yesterday".
         redaction: kinds of secrets masked before anything is stored, e.g. ("id_card", "bank_card",
             "api_key", "password").
@@ -297,6 +312,8 @@ class Policy(Record):
     max_facts: int = 128
     max_labels: int = 3
     max_memories: int = 3
+    extract_every: int = 4
+    extract_idle: float = 20.0
     daily_tokens: int | None = 2_000_000
     time_zone: str = "UTC"
     redaction: tuple[Secret, ...] = ()
@@ -311,9 +328,18 @@ class Policy(Record):
             "age_days",
             "recall_limit",
             "max_facts",
+            "max_labels",
+            "max_memories",
+            "extract_every",
         ):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"Policy.{name} is {getattr(self, name)!r}; it must be at least 1.")
+        if self.extract_idle < 0:
+            raise InvalidInput(f"Policy.extract_idle is {self.extract_idle!r}; it must be 0 seconds or more.")
+        if self.daily_tokens is not None and self.daily_tokens < 0:
+            raise InvalidInput(
+                f"Policy.daily_tokens is {self.daily_tokens!r}; it must be at least 0, or None for no limit."
+            )
         shares = ("profile_share", "facts_share", "summary_share", "recall_share")
         for name in (*shares, "budget_margin", "age_discount", "similarity_threshold", "summary_trigger"):
             if not 0 <= getattr(self, name) <= 1:
@@ -330,6 +356,8 @@ class Policy(Record):
                 raise InvalidInput(
                     f"Policy.redaction has {kind!r}; choose from: {', '.join(get_args(Secret))}."
                 )
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
         try:
             ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError) as error:

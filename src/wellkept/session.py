@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from wellkept import context as contexts
-from wellkept.context import Context, Moment
-from wellkept.core import Core
-from wellkept.embedding import want_events
 from wellkept.errors import ModelError, NotFound
-from wellkept.facts.extract import put as put_extraction
-from wellkept.models.protocol import Reply
-from wellkept.policy.assemble import event_tokens
-from wellkept.policy.checks import check_draft, check_limit, check_text, milliseconds, plain_metadata
+from wellkept.outbox import extract_now, put_extraction, put_if_due
+from wellkept.policy.checks import (
+    check_draft,
+    check_limit,
+    check_seq,
+    check_text,
+    milliseconds,
+    plain_metadata,
+)
 from wellkept.policy.content import dumps
-from wellkept.policy.messages import parse
-from wellkept.policy.redact import redact_content
 from wellkept.policy.terms import event_terms
-from wellkept.records import Content, Draft, Event, LedgerLine, Role, Scope, SessionInfo, Summary
-from wellkept.reply import Answer, draft_of, model_of, question
-from wellkept.store.protocol import NewEvent, SessionRef, Tables
-from wellkept.summarize import put_if_due, rebuild
-from wellkept.trace import TraceList, traced
+from wellkept.policy.tokens import event_tokens
+from wellkept.records import Draft
+from wellkept.store.protocol import NewEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from wellkept.context import Context
+    from wellkept.core import Core
+    from wellkept.models.protocol import Reply
+    from wellkept.records import Content, Event, LedgerLine, Role, Scope, SessionInfo, Summary
+    from wellkept.reply import Answer
+    from wellkept.store.protocol import SessionRef, Tables
+    from wellkept.trace import TraceList
 
 T = TypeVar("T")
 
@@ -71,8 +79,12 @@ class SessionReader:
 
         ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below
             this seq. ``since`` and ``until``: those said in this time, the end not included.
+
+        Raises InvalidInput for what is no seq, no aware time or no limit; NotFound when the session was deleted.
         """
         limit = check_limit(limit)
+        check_seq("after", after)
+        check_seq("before", before)
         if since is not None or until is not None:
             start, end = milliseconds(since), milliseconds(until)
             return self._some(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
@@ -109,8 +121,11 @@ class SessionReader:
             InvalidInput: a budget below 1.
             NotFound: the session was deleted.
         """
+        from wellkept.context import build
+        from wellkept.tiers import Moment
+
         then = Moment(seq=self._seq_at(as_of))
-        return contexts.build(self._core, self._ref, query=query, budget=budget, then=then)
+        return build(self._core, self._ref, query=query, budget=budget, then=then)
 
     def summaries(self) -> list[Summary]:
         """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
@@ -123,6 +138,8 @@ class SessionReader:
     @property
     def traces(self) -> TraceList:
         """How this conversation's contexts came to be, and their replay; see ``Policy.debug_trace``."""
+        from wellkept.trace import TraceList
+
         return TraceList(self._core, self.scope, self._ref)
 
     def _seq_at(self, as_of: datetime | int | None) -> int | None:
@@ -168,12 +185,16 @@ class Session(SessionReader):
     ) -> Context:
         """What to hand to the model for the next request; see ``SessionReader.get_context``.
 
-        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it; one of an earlier moment does not.
+        Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it, and counts a use of each fact that was
+        recalled for ``query``; one of an earlier moment does not.
         """
         if as_of is not None:
             return super().get_context(query, budget, as_of=as_of)
+        from wellkept.trace import traced
+
         context = traced(self._core, self._ref, query, budget, seen=self._seen)
         self._seen = max(self._seen, context.change)
+        self._core.uses.note(self.scope, (it.id for it in context.trace if it.tier == "recall" and it.kept))
         return context
 
     def add_message(
@@ -215,6 +236,8 @@ class Session(SessionReader):
     def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
         """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error,
         none."""
+        from wellkept.policy.messages import parse
+
         return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
 
     def append(self, drafts: Sequence[Draft]) -> list[Event]:
@@ -256,6 +279,8 @@ class Session(SessionReader):
             BudgetExceeded: the user's message, which is stored, does not fit into the budget.
             InvalidInput: no model is configured, or nothing waits for an answer.
         """
+        from wellkept.reply import model_of
+
         model = model_of(self._core)
         context = self._asked(text, budget, query)
         reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
@@ -276,18 +301,24 @@ class Session(SessionReader):
         breaks off, or that nobody reads to its end, is not stored: nothing half stands in a conversation. What came
         is in ``ModelError.raw_reply``; ``reply()`` or ``stream()`` without a text asks again.
         """
+        from wellkept.reply import model_of
+
         model = model_of(self._core)
         context = self._asked(text, budget, query)
         pieces = model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
         return self._streamed(context, pieces)
 
     def _asked(self, text: Content | None, budget: int | None, query: str | bool) -> Context:
+        from wellkept.reply import question
+
         if text is not None:
             self.add_message("user", text)
         asked = self._read(lambda tables: question(list(_last_turn(tables.events.walk_back(self._ref)))))
         return self.get_context((asked or None) if query is True else query or None, budget)
 
     def _streamed(self, context: Context, pieces: Iterator[str | Reply]) -> Iterator[str | Answer]:
+        from wellkept.models.protocol import Reply
+
         for piece in pieces:
             if isinstance(piece, Reply):
                 yield self._answered(context, piece)
@@ -296,12 +327,16 @@ class Session(SessionReader):
         raise ModelError("The model's stream ended without a reply. Ask again with reply().", retryable=True)
 
     def _answered(self, context: Context, reply: Reply) -> Answer:
+        from wellkept.reply import Answer, draft_of
+
         [event] = self.append([draft_of(reply, context)])
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
     def rebuild_summaries(self) -> int:
         """Drop every version of the summary and the ledger, and have them made anew from the events; how many versions
         there were. Contexts bridge the gap until the job is done."""
+
+        from wellkept.summarize import rebuild
 
         def work(tables: Tables) -> int:
             self._known(tables.sessions.info(self._ref))
@@ -328,6 +363,19 @@ class Session(SessionReader):
 
         return self._core.store.write(pop)
 
+    def end(self) -> bool:
+        """Say that the conversation is over for now: what the user said and was not read yet is extracted at once,
+        not after ``Policy.extract_idle``; whether there was something. It can be gone on with at any time."""
+
+        def work(tables: Tables) -> bool:
+            self._known(tables.sessions.info(self._ref))
+            return self._core.model is not None and extract_now(tables, self._ref, self._core.now())
+
+        due = self._core.store.write(work)
+        if due:
+            self._core.notify()
+        return due
+
     def rename(self, title: str) -> None:
         """Give it another title."""
         check_text("title", title)
@@ -346,6 +394,7 @@ class Session(SessionReader):
         )
         ledger = len(tables.summaries.ledger(self._ref))
         summaries = tables.summaries.drop(self._ref, 1)
+        tables.replies.forget(self.scope, holding=self.id)
         removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
         return {**tables.sessions.delete(self._ref), **removed}
 
@@ -378,15 +427,24 @@ def store_events(
     stored = tables.events.append(ref, events, at=now)
     turned = any(event.role == "user" for event in events)
     due = turned and put_if_due(tables, ref, core.policy, now)
-    due = put_extraction(tables, ref, core, stored, now) or due
-    wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
-    return stored, want_events(core, tables, ref, wanted, now) or due
+    if core.model is not None:
+        due = put_extraction(tables, ref, core.policy, stored, now) or due
+    if core.embedder is not None:
+        from wellkept.embedding import want_events
+
+        wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
+        due = want_events(core, tables, ref, wanted, now) or due
+    return stored, due
 
 
 def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
     """``draft`` checked, redacted, counted and split into index terms: all that can be done before the transaction."""
     check_draft(draft)
-    content = redact_content(draft.content, core.policy.redaction) if core.policy.redaction else draft.content
+    content = draft.content
+    if core.policy.redaction:
+        from wellkept.policy.redact import redact_content
+
+        content = redact_content(content, core.policy.redaction)
     return NewEvent(
         role=draft.role,
         content=content,

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wellkept.context import entry
 from wellkept.core import Core
 from wellkept.errors import Conflict, ModelError, NotFound
 from wellkept.jobs import Finish, Outcome, OverCeiling, Run
+from wellkept.outbox import is_due, put_if_due
+from wellkept.policy.bridge import entry
 from wellkept.policy.compress import (
     DEFAULT_TOPIC,
     MAX_TOPICS,
@@ -31,21 +32,12 @@ from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
 from wellkept.policy.keydata import KeyDatum, extract, missing
 from wellkept.policy.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
-from wellkept.store.protocol import SessionRef, Tables, Uncovered
+from wellkept.store.protocol import SessionRef, Tables
 
-SUMMARIZE = "summarize"
 EXTRACTIVE = "extractive"
 CHUNK_TOKENS = 4_000
 _LANGUAGES: dict[str | None, str] = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}
 PATIENCE = 3  # attempts of a model before the built-in summariser takes its place
-
-
-def is_due(uncovered: Uncovered, policy: Policy) -> bool:
-    """Whether what has left the window is enough to be summarised: so many events, or so large a part of the budget."""
-    return (
-        uncovered.events >= policy.summarize_every
-        or uncovered.tokens > policy.summary_trigger * policy.context_budget
-    )
 
 
 def rebuild(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> int:
@@ -53,16 +45,6 @@ def rebuild(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> int:
     dropped = tables.summaries.drop(ref, 0)
     put_if_due(tables, ref, policy, now)
     return dropped
-
-
-def put_if_due(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> bool:
-    """Put a job into the outbox when a summary is due; call it in the transaction that appends a user's message."""
-    once = str(ref.key)
-    if tables.jobs.waits(ref, SUMMARIZE, once) or not is_due(
-        tables.summaries.uncovered(ref, policy.recent_window_size), policy
-    ):
-        return False
-    return tables.jobs.put(ref.scope, SUMMARIZE, ref=ref, at=now, once=once) is not None
 
 
 @dataclass(frozen=True)
@@ -154,7 +136,7 @@ def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
         if event.role == "user" or "topic" in event.metadata:
             topic = str(event.metadata.get("topic") or DEFAULT_TOPIC)
         if text_of(event.content).strip():
-            groups.setdefault(topic, []).append(entry(core, event))
+            groups.setdefault(topic, []).append(entry(event, core.zone))
     return groups
 
 

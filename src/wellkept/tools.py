@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from wellkept.errors import InvalidInput, WellkeptError
-from wellkept.policy.labels import carries, catalogue
+from wellkept.policy.labels import carries, catalogue, clean, left_out
 from wellkept.store.facts import Fact
 
 if TYPE_CHECKING:
-    from wellkept.memory import UserMemory
+    from wellkept.user import UserMemory, UserReader
 
 Shape: TypeAlias = Literal["openai", "anthropic"]
 
@@ -99,11 +99,27 @@ def definitions(shape: Shape) -> list[dict[str, Any]]:
     return tools
 
 
-def call(user: UserMemory, name: str, arguments: Mapping[str, Any] | str) -> str:
+def call(
+    user: UserMemory,
+    reader: UserReader,
+    name: str,
+    arguments: Mapping[str, Any] | str | None,
+    *,
+    max_labels: int,
+) -> str:
     """The result of a call as JSON: ``{"ok": true, …}``, or ``{"ok": false, "error", "message"}`` for what
-    the model did wrong."""
+    the model did wrong. Of its labels those that fit are taken, and the others named.
+
+    ``reader`` is of the same user, and searches without counting.
+    """
     try:
-        return _json({"ok": True, **_run(user, name, _arguments(name, arguments))})
+        values = _arguments(name, arguments)
+        given = values.get("labels", [])
+        if name in ("memory_store", "memory_update") and given:
+            values["labels"] = clean(given, limit=max_labels)
+        dropped = left_out(given, values.get("labels", ()))
+        told = {"labels_left_out": dropped} if dropped else {}
+        return _json({"ok": True, **_run(user, reader, name, values), **told})
     except _Refused as refused:
         return _json({"ok": False, **refused.answer})
     except (WellkeptError, ValueError) as error:
@@ -125,12 +141,12 @@ def _code(error: Exception) -> str:
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
 
 
-def _arguments(name: str, given: Mapping[str, Any] | str) -> dict[str, Any]:
+def _arguments(name: str, given: Mapping[str, Any] | str | None) -> dict[str, Any]:
     if name not in TOOLS:
         raise _Refused("unknown_tool", f"There is no tool {name!r}.", available_tools=list(TOOLS))
     try:
-        values = json.loads(given or "{}") if isinstance(given, str) else dict(given)
-    except ValueError as error:
+        values = dict(given) if isinstance(given, Mapping) else json.loads(given or "{}")
+    except (TypeError, ValueError) as error:
         raise _Refused("invalid_json", f"The arguments are no JSON object: {error}") from error
     if not isinstance(values, dict):
         raise _Refused("invalid_json", "The arguments must be a JSON object.")
@@ -160,13 +176,13 @@ def _value(key: str, value: Any, schema: Mapping[str, Any]) -> Any:
     raise _Refused("invalid_argument", f"{key} must be of type {schema['type']}.")
 
 
-def _run(user: UserMemory, name: str, values: dict[str, Any]) -> dict[str, Any]:
+def _run(user: UserMemory, reader: UserReader, name: str, values: dict[str, Any]) -> dict[str, Any]:
     if name == "memory_store":
         return {
             "results": [each.to_dict() for each in user.keep(values.pop("content"), actor="tool", **values)]
         }
     if name == "memory_recall":
-        return {"items": [_item(fact) for fact in _recall(user, **values)]}
+        return {"items": [_item(fact) for fact in _recall(user, reader, **values)]}
     if name == "memory_list":
         page = user.get_all(limit=values.get("limit", RECALL_LIMIT), cursor=values.get("cursor"))
         return {"items": [_item(fact) for fact in page], "next_cursor": page.cursor}
@@ -178,7 +194,12 @@ def _run(user: UserMemory, name: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _recall(
-    user: UserMemory, *, labels: Sequence[str] = (), query: str = "", limit: int = RECALL_LIMIT
+    user: UserMemory,
+    reader: UserReader,
+    *,
+    labels: Sequence[str] = (),
+    query: str = "",
+    limit: int = RECALL_LIMIT,
 ) -> list[Fact]:
     facts = list(user.get_all(limit=1 << 31, states=("active", "archived")))
     unknown = [label for label in labels if not any(carries(fact, [label]) for fact in facts)]
@@ -192,7 +213,7 @@ def _recall(
         )
     chosen = [fact for fact in facts if not labels or carries(fact, labels)]
     if query.strip():
-        order = [result.id for result in user.search(query, kinds=["fact"], limit=1000)]
+        order = [result.id for result in reader.search(query, kinds=["fact"], limit=1000)]
         chosen = sorted((fact for fact in chosen if fact.id in order), key=lambda fact: order.index(fact.id))
     else:
         chosen.sort(key=lambda fact: (-fact.uses, -fact.changed_at.timestamp(), fact.key))

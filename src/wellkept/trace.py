@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -10,13 +9,14 @@ from datetime import datetime
 from typing import Any
 
 from wellkept import context as contexts
-from wellkept.context import Context, Moment, Recalled
+from wellkept.context import Context, Recalled
 from wellkept.core import Core
 from wellkept.errors import NotFound
 from wellkept.ids import new_id
 from wellkept.policy.checks import check_limit
 from wellkept.records import Policy, Record, Scope, plain
 from wellkept.store.protocol import SessionRef, Tables, Trace
+from wellkept.tiers import Moment
 
 
 def traced(
@@ -25,11 +25,10 @@ def traced(
     """The context of a session now, with a trace where the policy (or a trace file) asks for one."""
     if not core.tracer.on:
         return contexts.build(core, ref, query=query, budget=budget, seen=seen)
-    erasures = core.tracer.erasures(ref)
     made = contexts.build(core, ref, query=query, budget=budget, seen=seen)
     context = replace(made, trace_id=new_id("trace"))
     at = core.clock()
-    core.tracer.take(ref, erasures, lambda: _trace(core, ref, context, at, query, budget))
+    core.tracer.take(ref, context.erasures, lambda: _trace(core, ref, context, at, query, budget))
     core.notify()
     return context
 
@@ -164,6 +163,8 @@ def policy_of(values: Mapping[str, Any]) -> Policy:
 
 
 def _diff(before: Trace, after: Context) -> str:
+    import difflib
+
     old, new = _lines(before.system, before.messages), _lines(after.system, after.messages)
     return "\n".join(difflib.unified_diff(old, new, "then", "replayed", lineterm="", n=1))
 

@@ -7,25 +7,22 @@ counted, and said in the log.
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from wellkept.errors import StoreError
-from wellkept.store.protocol import SessionRef, Store, Tables, Trace
 
-log = logging.getLogger("wellkept.traces")
+if TYPE_CHECKING:
+    from wellkept.store.protocol import SessionRef, Store, Tables, Trace
 
 WAITING = 256  # traces in memory at most
 QUEUE_FULL = "more contexts were made than could be written"
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A trace on its way. ``make`` does what costs time; ``erasures`` is as it was before the context was read."""
+class _Waiting(NamedTuple):
+    """A trace on its way. ``make`` does what costs time; ``erasures`` is as it was when the context was read."""
 
     ref: SessionRef
     erasures: int
@@ -48,7 +45,7 @@ class Tracer:
         self._said: Counter[str] = Counter()
         self._store = store
         self._keep = keep
-        self._path = Path(path) if path is not None else None
+        self._path = path
         self._waiting: deque[_Waiting] = deque()
         self._writing = threading.Lock()
 
@@ -57,12 +54,8 @@ class Tracer:
         """Whether traces are kept anywhere."""
         return self._keep != 0 or self._path is not None
 
-    def erasures(self, ref: SessionRef) -> int:
-        """Read this before a context is built, and hand it to ``take``."""
-        return self._store.read(lambda tables: tables.traces.erasures(ref))
-
     def take(self, ref: SessionRef, erasures: int, make: Callable[[], Trace]) -> None:
-        """Take in a trace, to be made and written later."""
+        """Take in a trace, to be made and written later. ``erasures``: what was counted when its context was read."""
         if len(self._waiting) >= WAITING:
             self.losses[QUEUE_FULL] += 1
         else:
@@ -74,9 +67,15 @@ class Tracer:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             if waiting:
                 self._write(waiting)
-            for reason, count in (self.losses - self._said).items():
-                log.warning("%d traces were lost: %s", count, reason)
-            self._said = Counter(self.losses)
+            if self.losses != self._said:
+                self._say()
+
+    def _say(self) -> None:
+        from logging import getLogger
+
+        for reason, count in (self.losses - self._said).items():
+            getLogger("wellkept.traces").warning("%d traces were lost: %s", count, reason)
+        self._said = Counter(self.losses)
 
     def _write(self, waiting: Sequence[_Waiting]) -> None:
         made = [(each, each.make()) for each in waiting]
@@ -98,10 +97,10 @@ class Tracer:
                     tables.traces.add(each.ref, trace, keep=self._keep)
         return kept
 
-    def _append(self, path: Path, traces: Sequence[Trace]) -> None:
+    def _append(self, path: str, traces: Sequence[Trace]) -> None:
         lines = [json.dumps(trace.to_dict(), ensure_ascii=False) + "\n" for trace in traces]
         try:
-            with path.open("a", encoding="utf-8") as file:
+            with open(path, "a", encoding="utf-8") as file:
                 file.writelines(lines)
         except OSError as error:
             self.losses[f"{path}: {error.strerror or error}"] += len(traces)

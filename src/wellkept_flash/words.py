@@ -40,6 +40,8 @@ _CHINESE = (
     ),
     (SKIP, " 很 非常 超级 真的 "),
 )
+# In 对花生不过敏 and 不同意 the first character denies: what may follow it then.
+_APART = {"不过": "敏年夜生节", "不同": "意", "不管": "理", "没错": "过"}
 _SUBJECTS = " i im my me mine user users 我 我的 本人 用户 用户的 "
 _SYMBOLS = "+#%$=<>&@_°£¥"
 _NUMERALS = "零一二三四五六七八九十百千万亿〇两"
@@ -190,6 +192,8 @@ def _kind(table, word):
 def _chinese(text, at):
     for size in (4, 3, 2, 1):
         phrase = text[at : at + size]
+        if phrase in _APART and _is_apart(text, at, phrase):
+            continue
         if " " + phrase + " " in _SUBJECTS:
             return at + len(phrase), phrase, WORD
         kind = _kind(_CHINESE, phrase)
@@ -201,6 +205,10 @@ def _chinese(text, at):
     if text[at:end] not in "百千万亿":
         return end, _chinese_number(text[at:end]), NUMBER
     return at + 1, text[at], WORD
+
+
+def _is_apart(text, at, phrase):
+    return text[at + 2 : at + 3] and text[at + 2] in _APART[phrase]
 
 
 def _chinese_number(text):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -206,3 +209,20 @@ def test_reading_half_of_it_lets_go_of_its_snapshot(store: Store) -> None:
         done.start()
         done.join()
         assert len(store.read(lambda tables: list(tables.events.walk(ref)))) == before + 1
+
+
+def test_what_a_reader_does_to_an_event_no_other_reader_sees(store: Store, ref: SessionRef) -> None:
+    append(store, ref, said("a"))
+    [event] = store.read(lambda tables: list(tables.events.walk(ref)))
+    assert pickle.loads(pickle.dumps(event)) == event and json.dumps(event.metadata) == "{}"
+    with suppress(TypeError):  # a store that shares what it read refuses
+        event.metadata["seen"] = True  # type: ignore[index]
+    assert [other.metadata for other in store.read(lambda tables: list(tables.events.walk(ref)))] == [{}]
+
+
+def test_the_same_place_of_another_conversation_is_another_event(store: Store) -> None:
+    refs = [open_session(store, ALICE, id) for id in ("one", "two")]
+    for ref in refs:
+        append(store, ref, said("a"))
+    read = [store.read(lambda tables, ref=ref: list(tables.events.walk(ref))) for ref in refs]  # type: ignore[misc]
+    assert [[event.id for event in events] for events in read] == [["one:1"], ["two:1"]]

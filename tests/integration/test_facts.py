@@ -8,13 +8,14 @@ from datetime import timedelta
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wellkept import Memory, Policy
-from wellkept.errors import Conflict, InvalidInput, NotFound
-from wellkept.memory import UserMemory
+from wellkept.errors import Conflict, InvalidInput, NotFound, StoreFull
 from wellkept.testing import FakeClock, FakeEmbedder
+from wellkept.user import UserMemory
 
 
 @pytest.fixture
@@ -207,10 +208,54 @@ def test_what_cannot_be_a_fact_is_refused(alice: UserMemory, text: str) -> None:
     assert texts(alice) == []
 
 
-def test_control_characters_are_dropped_and_overlong_labels_left_out(alice: UserMemory) -> None:
-    id = add(alice, "Likes\x00 tea\x1b[31m", labels=["x" * 1000, "drinks"])
+def test_control_characters_are_dropped(alice: UserMemory) -> None:
+    id = add(alice, "Likes\x00 tea\x1b[31m", labels=["drinks"])
     assert alice.get(id).text == "Likes tea [31m"
-    assert alice.get(id).labels == ("drinks",)
+
+
+@pytest.mark.parametrize("labels", [["x" * 1000, "drinks"], ["a", "b", "c", "d", "e"], [5], "drinks"])
+def test_labels_that_could_only_be_kept_in_part_are_refused(alice: UserMemory, labels: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"[Ll]abel"):
+        alice.add("Likes tea", infer=False, labels=labels)
+    with pytest.raises(InvalidInput, match=r"[Ll]abel"):
+        alice.keep("Likes tea", labels=labels)
+    assert texts(alice) == []
+
+
+def test_a_model_is_told_which_of_its_labels_were_left_out(alice: UserMemory) -> None:
+    told = called(
+        alice, "memory_store", content="Likes tea", labels=["a_b", "memory", "c", "x" * 1000, "d", "e"]
+    )
+    assert told["labels_left_out"] == ["memory", "x" * 1000, "e"]
+    assert alice.get_all()[0].labels == ("a b", "c", "d")
+    assert "labels_left_out" not in called(alice, "memory_recall", labels=["c"])
+
+
+@pytest.mark.parametrize("actor", ["user", "app", "tool"])
+def test_every_change_says_who_made_it(alice: UserMemory, actor: Any) -> None:
+    id = alice.add("Likes tea", infer=False, actor=actor)["results"][0]["id"]
+    alice.pin(id, actor=actor)
+    alice.unpin(id, actor=actor)
+    alice.update(id, "Likes green tea", actor=actor)
+    alice.undo(alice.delete(id, actor=actor).id, actor=actor)
+    alice.delete_all(actor=actor)
+    alice.forget(alice.forget(ids=[id]), actor=actor)
+    assert {change.actor for change in alice.changes()} == {actor}
+    with pytest.raises(InvalidInput, match="actor"):
+        alice.add("Likes rain", infer=False, actor="nobody")  # type: ignore[arg-type]
+
+
+def test_a_cursor_that_is_none_is_no_empty_page(alice: UserMemory) -> None:
+    add(alice, "Likes tea")
+    with pytest.raises(InvalidInput, match="cursor"):
+        alice.get_all(cursor="zzz")
+
+
+@pytest.mark.parametrize("filters", [{"OR": []}, {"NOT": []}, {"labels": {}}, {"uses": {"gt": None}}])
+def test_filters_that_could_fit_nothing_are_refused(alice: UserMemory, filters: Any) -> None:
+    add(alice, "Likes tea")
+    with pytest.raises(InvalidInput, match="filter"):
+        alice.get_all(filters=filters)
 
 
 def test_inference_without_a_model_is_an_error(alice: UserMemory) -> None:
@@ -340,6 +385,8 @@ def test_a_tool_call_gone_wrong_says_what_to_do(alice: UserMemory) -> None:
     assert json.loads(alice.call_tool("memory_list", "{not json"))["error"] == "invalid_json"
     assert called(alice, "memory_recall", limit="many")["error"] == "invalid_argument"
     assert called(alice, "memory_recall", labels=[])["ok"]
+    assert json.loads(alice.call_tool("memory_list", None))["ok"]
+    assert json.loads(alice.call_tool("memory_list", 5))["error"] == "invalid_json"  # type: ignore[arg-type]
 
 
 def test_tool_definitions_have_both_shapes(alice: UserMemory) -> None:
@@ -400,3 +447,60 @@ def test_two_processes_that_store_the_same_make_one_row(tmp_path: Path) -> None:
         assert [worker.exitcode for worker in workers] == [0, 0]
         alice = memory.user("alice", namespace="acme")
         assert len(texts(alice)) == len(set(texts(alice))) == 10
+
+
+def test_search_and_contexts_count_uses_aside_and_reading_counts_none(
+    memory: Memory, alice: UserMemory
+) -> None:
+    tea, boat = add(alice, "Likes green tea"), add(alice, "Owns a red boat")
+    memory.read_only().user("alice", namespace="acme").search("green tea")
+    memory.run_jobs()
+    assert alice.get(tea).uses == 0
+    assert [found.id for found in alice.search("green tea")] == [tea]
+    assert alice.search("green tea", kinds=["event"]) == []
+    assert alice.get(tea).uses == 0, "a search waits for no write"
+    memory.run_jobs()
+    assert (alice.get(tea).uses, alice.get(boat).uses) == (1, 0)
+    changed = alice.get(tea).changed_at
+    called(alice, "memory_recall", query="green tea")
+    memory.run_jobs()
+    assert alice.get(tea).uses == 2, "a recall is one use, however it searches"
+    assert alice.get(tea).changed_at == changed and len(alice.history(tea)) == 1
+
+
+def test_a_recalled_fact_stands_in_the_context_once_and_counts_there(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    with Memory(
+        str(tmp_path / "few.db"), worker=False, clock=clock, policy=Policy(facts_share=0.05)
+    ) as memory:
+        alice = memory.user("alice", namespace="acme")
+        boat = add(alice, "Owns a red boat")
+        chat = memory.session(namespace="acme", user="alice")
+        chat.add_message("user", "What boat do I own?")
+        assert chat.get_context("red boat").system.count("Owns a red boat") == 1
+        memory.run_jobs()
+        assert alice.get(boat).uses == 0, "standing in a context is no use"
+        for number in range(60):
+            add(alice, f"Collects stamps of the series {number}")
+        assert "Owns a red boat" not in chat.get_context().system, "there are only labels"
+        assert chat.get_context("red boat").system.count("Owns a red boat") == 1
+        memory.run_jobs()
+        assert alice.get(boat).uses == 1
+
+
+def test_uses_that_a_full_disk_refuses_are_counted_later(
+    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tea = add(alice, "Likes green tea")
+    alice.search("green tea")
+
+    def full(work: Any) -> Any:
+        raise StoreFull("The disk is full.")
+
+    monkeypatch.setattr(memory._core.store, "write", full)
+    memory._core.uses.flush()
+    monkeypatch.undo()
+    alice.search("green tea")
+    memory.run_jobs()
+    assert alice.get(tea).uses == 2

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from wellkept import Memory, Policy
-from wellkept.facts.extract import IDLE_MS
-from wellkept.memory import UserMemory
+from wellkept.errors import NotFound
 from wellkept.session import Session
 from wellkept.testing import Call, FakeClock, FakeModel
+from wellkept.user import UserMemory
 
 
 def memory_of(content: str, quote: str, **more: Any) -> dict[str, Any]:
@@ -95,14 +96,44 @@ def test_a_batch_of_messages_is_one_model_call(world: Callable[..., World]) -> N
     assert here.memory.spend(namespace="acme")[0]["kind"] == "extract"
 
 
-def test_few_messages_are_waited_for_and_many_are_not(world: Callable[..., World]) -> None:
-    here = world(lambda call: answer(TEA))
+def test_few_messages_are_read_when_it_is_silent_and_many_at_once(world: Callable[..., World]) -> None:
+    here = world(lambda call: answer(TEA), extract_every=3, extract_idle=90)
     here.say("I like tea")
-    assert here.job().run_at.timestamp() * 1000 == here.clock().timestamp() * 1000 + IDLE_MS
-    for number in range(8):
-        here.say(f"I own boat number {number}")
-    assert here.job().run_at <= here.clock()
+    said = here.clock()
+    here.clock.advance(seconds=30)
+    here.chat.add_message("assistant", "Noted")
+    job = here.job()
+    assert job.created_at == said
+    assert job.run_at == said + timedelta(seconds=120), "whoever speaks: it is not silent"
+    here.say("I own a boat")
+    assert here.job().run_at > here.clock()
+    here.say("I live in Berlin")
+    assert here.job().run_at == here.clock()
+    here.chat.add_message("assistant", "Noted")
+    assert here.job().run_at == here.clock(), "what is due stays due"
     assert len(here.memory.jobs.list(kind="extract")) == 1
+
+
+def test_the_end_of_a_session_is_waited_for_by_nobody(world: Callable[..., World]) -> None:
+    here = world(lambda call: answer(TEA))
+    assert not here.chat.end(), "nothing was said"
+    here.say("I like tea")
+    assert here.chat.end()
+    assert here.memory._runner.run_due() == 1
+    assert here.texts == ["The user likes tea"]
+    assert not here.chat.end()
+    here.say("I own a boat")
+    assert here.job().state == "ready", "it can be gone on with"
+
+
+def test_a_session_that_is_gone_or_has_no_model_ends_in_peace(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        chat = memory.session(namespace="acme", user="alice")
+        chat.add_message("user", "I like tea")
+        assert not chat.end()
+        chat.delete()
+        with pytest.raises(NotFound):
+            chat.end()
 
 
 def test_questions_and_orders_cost_no_call(world: Callable[..., World]) -> None:
@@ -234,10 +265,18 @@ def test_the_daily_ceiling_stores_now_and_extracts_later(world: Callable[..., Wo
     here.memory.run_jobs()
     assert here.job().state == "ready"
     assert "tomorrow" in here.job().last_error
-    assert len(here.chat.get_recent()) == 2
+    here.say("I own a boat")
+    assert len(here.chat.get_recent()) == 3
+    assert len(here.memory.jobs.list(state="ready")) == 1, "one job waits, however much is said"
+    [finding] = here.memory.doctor().findings
+    assert "'acme' wait until 2026-01-02 00:00 UTC" in finding.text and not finding.damage
+    [missing] = [each for each in here.chat.get_context().trace if each.id == "extraction"]
+    assert "daily_tokens" in missing.reason and not missing.kept
     here.clock.advance(days=1)
     here.memory.run_jobs()
     assert here.job().state == "done"
+    assert here.memory.doctor().findings == ()
+    assert "extraction" not in [each.id for each in here.chat.get_context().trace]
 
 
 def test_what_the_assistant_or_a_tool_said_is_no_source(world: Callable[..., World]) -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from tests.golden.fact_conversations import CONVERSATIONS, Said, Stated
 from wellkept import Memory
-from wellkept.memory import UserMemory
 from wellkept.policy.ground import Said as Source
 from wellkept.policy.ground import dated
 from wellkept.session import Session
 from wellkept.testing import Call, FakeClock, FakeModel
+from wellkept.user import UserMemory
 
 ALL = [said for conversation in CONVERSATIONS.values() for said in conversation]
 MONDAY = datetime(2026, 3, 2, 1, tzinfo=timezone.utc)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from wellkept import Memory, Policy
 from wellkept.errors import InvalidInput, NotFound
-from wellkept.memory import UserMemory
 from wellkept.session import Session
 from wellkept.testing import FakeClock
+from wellkept.user import UserMemory
 
 
 @pytest.fixture

@@ -449,12 +449,16 @@ def test_the_answer_says_that_memory_failed(service: Service, upstream: Upstream
     assert upstream.requests[0].body["messages"] == "none at all"
 
 
-def test_a_question_larger_than_the_budget_goes_through(service: Service, upstream: Upstream) -> None:
+def test_a_question_larger_than_the_budget_goes_through(
+    service: Service, upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
     body = {"model": "m", "messages": user("long " * 5000)}
     headers = {**service.headers, "X-Wellkept-Budget": "20"}
     done = service.post("/openai/v1/chat/completions", json=body, headers=headers)
     assert done.headers["x-wellkept-error"].startswith("BudgetExceeded")
     assert upstream.requests[0].body == body
+    said = [record for record in caplog.records if "BudgetExceeded" in record.message]
+    assert [record.exc_info for record in said] == [None]
 
 
 # ── incognito

@@ -104,3 +104,19 @@ def test_the_bundled_stand_in_speaks_both_protocols_and_says_what_it_was_given()
             assert " 0 characters" not in said
             assert "shown 3 messages" in done.content[0].text  # type: ignore[union-attr]
             assert service.memory.session(namespace="acme", user="alice", session_id="s").info().events == 6
+
+
+@pytest.mark.parametrize(
+    "body", [b"no JSON", b"[1]", b'{"messages": [{"role": "user"}]}', b'{"messages": 7}']
+)
+@pytest.mark.parametrize("path", ["/openai/v1/chat/completions", "/anthropic/v1/messages"])
+def test_the_stand_in_refuses_what_it_does_not_understand(path: str, body: bytes) -> None:
+    with FakeUpstream() as fake:
+        url = fake.url + "/v1"
+        settings = Settings(
+            namespace="acme", user="alice", port=0, openai_upstream=url, anthropic_upstream=url
+        )
+        with running(settings=settings) as service:
+            done = service.client.post(path, content=body, headers={"X-Wellkept-Session": "s"})
+    assert done.status_code == 400
+    assert done.json()["error"]["type"] == "invalid_request_error"

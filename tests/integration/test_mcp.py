@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from typing import Any
 
 import anyio
 import httpx2
+import mcp_types as types
 import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
@@ -129,6 +131,41 @@ def test_the_context_is_that_of_the_latest_conversation_or_the_one_named(tmp_pat
         assert wrong["error"] == "invalid_argument"
 
     talk(stdio(store), work)
+
+
+@pytest.mark.parametrize(
+    ("line", "id", "code"),
+    [
+        (
+            r'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\ud800"}}',
+            7,
+            types.INVALID_REQUEST,
+        ),
+        ('{"jsonrpc": "2.0", "id": 8, "methodd": "ping"}', 8, types.INVALID_REQUEST),
+        ("no JSON", None, types.PARSE_ERROR),
+        ("[]", None, types.PARSE_ERROR),
+    ],
+)
+def test_a_line_that_is_no_request_is_answered(tmp_path: Path, line: str, id: int | None, code: int) -> None:
+    command = ["-m", "wellkept.cli", "mcp", "--store", str(tmp_path / "chat.db"), "--namespace", "acme"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, *command, "--user", "alice"],
+        input=line + "\n", env=env, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert (answer["id"], answer["error"]["code"]) == (id, code)
+
+
+def test_a_tool_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    for options, offered in (((), ALL), (("--read-only",), READING)):
+
+        async def work(client: Client, offered: set[str] = offered) -> None:
+            refused = await result(client, "memory_erase")
+            assert refused["error"] == "unknown_tool"
+            assert set(refused["available_tools"]) == offered
+
+        talk(stdio(tmp_path / "chat.db", *options), work)
 
 
 def test_a_reading_client_is_offered_no_tool_that_writes_and_may_call_none(tmp_path: Path) -> None:

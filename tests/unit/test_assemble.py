@@ -17,12 +17,12 @@ from wellkept.policy.assemble import (
     Section,
     clip,
     defuse,
-    event_tokens,
     fence,
     system_text,
     window,
     window_start,
 )
+from wellkept.policy.tokens import event_tokens
 from wellkept.records import Content, Event, Role, Text, ToolCall, ToolResult
 
 WHEN = datetime(2026, 3, 7, tzinfo=timezone.utc)

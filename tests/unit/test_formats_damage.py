@@ -45,11 +45,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(value[key])
 
 
-# The fields of OpenAI's and Anthropic's lists are read by ``policy.messages``, which has tests of its own.
-OWN_FIELDS = [path for path in FIXTURES if not path.name.startswith(("openai", "anthropic"))]
-
-
-@given(st.sampled_from([*OWN_FIELDS, samples.path()]), st.randoms(use_true_random=False))
+@given(st.sampled_from([*FIXTURES, samples.path()]), st.randoms(use_true_random=False))
 def test_a_field_of_any_kind_in_any_place_is_reported_at_worst(path: Path, chance: random.Random) -> None:
     """Whatever stands in the place of a field, the file is read on and what is read can be exported."""
     found = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -211,6 +212,7 @@ def test_a_deleted_session_is_not_found_by_any_verb(memory: Memory, chat: Sessio
         chat.get_recent,
         chat.get_context,
         chat.pop_turn,
+        chat.end,
         lambda: chat.rename("x"),
         lambda: chat.add_message("user", "x"),
         lambda: chat.get_event(event.id),
@@ -290,3 +292,29 @@ def test_wrong_kinds_of_arguments_are_typed_errors() -> None:
         ):
             with pytest.raises(InvalidInput):
                 wrong()
+
+
+@pytest.mark.parametrize("place", ["after", "before"])
+@pytest.mark.parametrize("seq", ["x", 1.5, True])
+def test_what_is_no_seq_is_refused(chat: Session, place: str, seq: Any) -> None:
+    chat.add_message("user", "hello")
+    with pytest.raises(InvalidInput, match=place):
+        chat.get_events(**{place: seq})
+
+
+def test_answers_kept_for_a_session_go_with_it(memory: Memory) -> None:
+    for id in ("trip", "家"):
+        chat = memory.session(namespace="acme", user="alice", session_id=id, create=True)
+        memory.replies.begin(chat.scope, id, b"request")
+        memory.replies.finish(
+            chat.scope, id, 201, json.dumps({"id": f"{id}:1", "content": "secret"}).encode()
+        )
+    chat.delete()
+    assert memory.replies.begin(chat.scope, "家", b"request") is None
+    kept = memory.replies.begin(chat.scope, "trip", b"request")
+    assert kept is not None and kept.status == 201
+
+
+def test_a_state_that_no_job_has_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="bogus"):
+        memory.jobs.list(state="bogus")  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from wellkept.cli.output import clean, console, print_json, print_table, progres
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import NotFound
 from wellkept.facts.keep import made_ready
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.policy.checks import milliseconds
 from wellkept.policy.claims import Claim
 from wellkept.records import Event, Scope, SessionInfo, blocks_of
@@ -27,6 +27,7 @@ from wellkept.store.flash import care, location
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
 from wellkept.store.protocol import Tables
+from wellkept.user import UserMemory
 from wellkept_flash import health
 from wellkept_flash.folder import TYPE_NAMES
 from wellkept_flash.rules import fingerprint

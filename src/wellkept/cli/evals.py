@@ -13,9 +13,9 @@ import click
 from wellkept.cli.output import clean, print_json, progress
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import InvalidInput
-from wellkept.memory import UserMemory
 from wellkept.recall import Result
 from wellkept.records import Record
+from wellkept.user import UserReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def eval_command(target: Target, golden: Path, k: int, at_least: float | None) -
     """
     questions = list(_questions(golden))
     with target.open() as memory, progress() as bars:
-        user = target.user_memory(memory)
+        user = target.reader(memory)
         scores = [score(user, question, k) for question in bars.track(questions, description="asking")]
     recall = sum(one.recall for one in scores) / len(scores)
     mrr = sum(one.reciprocal_rank for one in scores) / len(scores)
@@ -97,7 +97,7 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(text, str) and text for text in value)
 
 
-def score(user: UserMemory, question: Question, k: int) -> Score:
+def score(user: UserReader, question: Question, k: int) -> Score:
     """How a user's memory does on one question."""
     found = user.search(question.text, limit=k)
     ranks = {text: _rank(text, found) for text in question.expected}

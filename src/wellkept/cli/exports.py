@@ -16,9 +16,10 @@ from wellkept import formats
 from wellkept.cli.output import print_json, progress
 from wellkept.cli.target import Target, target_options
 from wellkept.formats import Extra, Item, entry_of, start_of
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.records import Scope, SessionInfo
 from wellkept.session import Session
+from wellkept.user import UserMemory
 
 _PAGE = 500
 

@@ -62,7 +62,7 @@ def add_command(target: Target, text: str, labels: tuple[str, ...], subject: str
     """Remember TEXT as it is, without a model, and retire what it takes the place of."""
     with target.open() as memory:
         made = target.user_memory(memory).add(
-            text, infer=False, labels=labels, subject=subject, attribute=attribute
+            text, infer=False, labels=labels, subject=subject, attribute=attribute, actor="user"
         )
     if target.json:
         print_json(made)
@@ -125,7 +125,7 @@ def asked(doubt: Doubt, texts: Mapping[str, str]) -> RenderableType:
 def settle_command(target: Target, number: int, accept: bool) -> None:
     """Decide the question NUMBER of the review list."""
     with target.open() as memory:
-        receipt = target.user_memory(memory).settle(number, accept=accept)
+        receipt = target.user_memory(memory).settle(number, accept=accept, actor="user")
     if target.json:
         print_json({"accepted": accept, "receipt": receipt.to_dict() if receipt else None})
     else:

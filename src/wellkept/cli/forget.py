@@ -42,7 +42,7 @@ def forget_command(target: Target, what: str | None, ids: tuple[str, ...], yes: 
         if not (yes or _confirmed(target)):
             _untouched(target, preview)
             return
-        receipt = user.forget(preview)
+        receipt = user.forget(preview, actor="user")
     if target.json:
         print_json(receipt.to_dict())
     else:

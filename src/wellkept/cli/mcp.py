@@ -23,7 +23,7 @@ def mcp_command(target: Target, read_only: bool) -> None:
     /mcp over HTTP.
     """
     try:
-        from wellkept.server.mcp import serve_stdio
+        from wellkept.server.mcp_stdio import serve_stdio
     except ImportError as error:
         raise MissingExtra("mcp", "The MCP server") from error
     with Memory(target.location(), worker=False) as memory:

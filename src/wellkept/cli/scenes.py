@@ -11,8 +11,8 @@ from wellkept.cli import facts, forget, render, search, traces
 from wellkept.cli.output import clean
 from wellkept.cli.stage import BUDGET, NAMESPACE, USER, Stage, stage
 from wellkept.context import Context
-from wellkept.memory import UserMemory
 from wellkept.testing import Call, FakeModel
+from wellkept.user import UserMemory
 
 DATE = "6月28日"
 DATE_TURN = 3

@@ -50,7 +50,7 @@ def search_command(
 ) -> None:
     """Search what is remembered of a user. QUERY is plain text, a question or some words, in any language."""
     with target.open() as memory:
-        found = target.user_memory(memory).search(
+        found = target.reader(memory).search(
             query, limit=limit, kinds=kinds or None, session_id=session, since=since, until=until,
             threshold=threshold, explain=explain,
         )  # fmt: skip

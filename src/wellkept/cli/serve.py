@@ -15,7 +15,7 @@ from wellkept import formats, samples
 from wellkept.aio import AsyncMemory
 from wellkept.cli.clock import StoryClock
 from wellkept.cli.importer import Importer
-from wellkept.cli.target import Target, target_options
+from wellkept.cli.target import Target, mirror_option, target_options
 from wellkept.errors import MissingExtra
 from wellkept.memory import Memory
 from wellkept.models import Model, load
@@ -38,6 +38,7 @@ SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
     show_default=True,
     help="Contexts of a session to keep for replay; -1 for all of them.",
 )
+@mirror_option
 @click.option("--worker/--no-worker", default=True, show_default=True, help="Do background work in here too.")
 @click.option(
     "--openai-upstream",
@@ -61,6 +62,7 @@ def serve_command(
     port: int,
     model: str | None,
     traces: int,
+    mirror: str | None,
     worker: bool,
     openai_upstream: str | None,
     anthropic_upstream: str | None,
@@ -92,13 +94,18 @@ def serve_command(
         if fake_upstream:
             url = stack.enter_context(FakeUpstream()).url + "/v1"
             settings = replace(settings, openai_upstream=url, anthropic_upstream=url)
-        _serve(target.location(), settings, _Options(load(model) if model else None, traces, worker, sample))
+        _serve(
+            target.location(),
+            settings,
+            _Options(load(model) if model else None, traces, mirror, worker, sample),
+        )
 
 
 @dataclass(frozen=True)
 class _Options:
     model: Model | None
     traces: int
+    mirror: str | None
     worker: bool
     sample: bool
 
@@ -113,7 +120,9 @@ def _serve(location: str, settings: Settings, options: _Options) -> None:
         run.check(opened, settings)
         has_keys = opened.keys.any()
     policy = Policy(debug_trace=options.traces)
-    memory = AsyncMemory(location, model=options.model, policy=policy, worker=options.worker)
+    memory = AsyncMemory(
+        location, model=options.model, policy=policy, worker=options.worker, mirror=options.mirror
+    )
     run.serve(app.create_app(memory, settings), on_ready=lambda url: _greet(url, has_keys, options.sample))
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from wellkept.errors import NotFound
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.models.protocol import Clock
 from wellkept.records import Scope
 from wellkept.session import Session
+from wellkept.user import UserMemory, UserReader
 
 _NAMED = 5
 
@@ -69,6 +70,11 @@ class Target:
         """The user's memory in ``memory``."""
         scope = self.scope(memory)
         return memory.user(scope.user, namespace=scope.namespace)
+
+    def reader(self, memory: Memory) -> UserReader:
+        """The same to read from: what a person looks up counts no use."""
+        scope = self.scope(memory)
+        return memory.read_only().user(scope.user, namespace=scope.namespace)
 
     def session(self, memory: Memory, session_id: str) -> Session:
         """The user's session with this id."""
@@ -128,6 +134,14 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a command about a whole store, whoever is in it."""
     return _STORE(_JSON(_with_target(command)))
+
+
+mirror_option = click.option(
+    "--mirror",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Keep each user's facts and their log up to date as files in this folder.",
+)
 
 
 def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:

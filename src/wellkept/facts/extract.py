@@ -18,6 +18,7 @@ from wellkept.facts.graves import is_buried
 from wellkept.facts.keep import Keeper, Source, made_ready
 from wellkept.facts.wishes import heed
 from wellkept.jobs import Finish, Outcome, Run
+from wellkept.outbox import EXTRACT
 from wellkept.policy import answers, prompt
 from wellkept.policy.answers import Answer, Proposal, Unreadable
 from wellkept.policy.claims import USER, Claim
@@ -26,44 +27,14 @@ from wellkept.policy.ground import Said, dated, own_words, refusal, since
 from wellkept.policy.intent import forget_phrases, sentences, states
 from wellkept.policy.labels import catalogue
 from wellkept.policy.words import index_tokens
-from wellkept.records import Event, Record, Scope, text_of
+from wellkept.records import Event, Record, text_of
 from wellkept.store.facts import EXPLICIT
 from wellkept.store.protocol import SessionRef, Tables
 
-EXTRACT = "extract"
-EVERY = 4  # user messages that make extraction due at once
-IDLE_MS = 20_000  # how long fewer than that are waited for
 BATCH = 12
 BATCH_TOKENS = 6_000
 ANSWER_TOKENS = 320
 BY_HAND = 50
-
-
-def put(tables: Tables, ref: SessionRef, core: Core, events: Sequence[Event], now: int) -> bool:
-    """Put extraction of what a user said into the outbox, in the transaction that appends it; whether a job
-    was added.
-
-    Nothing without a model: then nothing is extracted.
-    """
-    if core.model is None or not any(event.role == "user" for event in events):
-        return False
-    added = tables.jobs.put(ref.scope, EXTRACT, ref=ref, at=now + IDLE_MS, once=str(ref.key)) is not None
-    if events[-1].seq - tables.facts.extracted(ref) >= 2 * EVERY:
-        tables.jobs.hasten(EXTRACT, at=now, ref=ref)
-    return added
-
-
-def put_all(core: Core, tables: Tables, scope: Scope) -> int:
-    """Make extraction due now in each session of a user that has something new; in how many that was."""
-    count, now = 0, core.now()
-    for info in tables.sessions.list(scope, limit=1 << 31):
-        ref = tables.sessions.find(scope, info.id)
-        newest = next(tables.events.walk_back(ref), None) if ref else None
-        if ref is not None and newest is not None and newest.seq > tables.facts.extracted(ref):
-            tables.jobs.put(scope, EXTRACT, ref=ref, at=now, once=str(ref.key))
-            tables.jobs.hasten(EXTRACT, at=now, ref=ref)
-            count += 1
-    return count
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
+from wellkept.outbox import put_if_due
 from wellkept.policy.terms import event_terms
 from wellkept.policy.words import Term, index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
-from wellkept.store.facts import Fact, FactState
+from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
-from wellkept.summarize import put_if_due
 
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 FEW = 3
@@ -52,8 +52,9 @@ class Receipt(Record):
     Attributes:
         removed: rows by table.
         left: what a second look found: rows of this user by table that still hold the erased texts or what was
-            asked for, in any letter case, and "bytes": erased texts found in the store's files outside of
-            anybody's rows. Empty when nothing is left.
+            asked for, in any letter case, "bytes": erased texts found in the store's files outside of anybody's rows,
+            and "mirror": the files kept beside the store, when they could not be written anew. Empty when nothing is
+            left.
     """
 
     id: int
@@ -130,7 +131,7 @@ def _events(
 # ── doing it ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
+def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     """Remove what ``plan`` lists.
 
     Raises InvalidInput for a plan that says why it cannot be done, NotFound for one about somebody else's memory.
@@ -141,11 +142,15 @@ def erase(core: Core, scope: Scope, plan: Preview) -> Receipt:
         raise InvalidInput(f"Nothing was forgotten: {plan.reason}")
     texts = _texts(plan)
     now = core.now()
-    removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, texts, now))
+    removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, texts, now, actor))
     left = core.store.read(lambda tables: tables.erasures.left(scope, texts))
     bytes_left = core.store.scrub(texts)
     if bytes_left:
         left["bytes"] = bytes_left
+    if core.mirror is not None:
+        core.mirror.flush()
+        if core.mirror.is_behind(scope):
+            left["mirror"] = 1
     kept = {"removed": removed, "left": left}
     number = core.store.write(lambda tables: tables.erasures.hand_out(scope, kept, at=now))
     return Receipt(id=number, at=utc(now), removed=removed, left=left)
@@ -175,14 +180,14 @@ def _names(title: str, texts: Sequence[str]) -> bool:
 
 
 def _remove(
-    core: Core, tables: Tables, scope: Scope, plan: Preview, texts: Sequence[str], now: int
+    core: Core, tables: Tables, scope: Scope, plan: Preview, texts: Sequence[str], now: int, actor: Actor
 ) -> dict[str, int]:
     graves = [source_grave(text_of(event.content)) for event in plan.events if event.role == "user"]
     for fact in plan.facts:
         for _, event in sources(tables, scope, fact):
             graves += claim_graves(fact, text_of(event.content))
     tables.erasures.bury(scope, graves, at=now)
-    removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now)
+    removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now, actor=actor)
     removed["jobs"] = tables.erasures.jobs(scope, texts)
     removed["traces"] = tables.traces.remove(scope)
     removed["replies"] = tables.replies.forget(scope)

@@ -8,7 +8,9 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from wellkept.core import Core
-from wellkept.policy.assemble import Item, Section, fence
+from wellkept.facts.files import day
+from wellkept.outbox import held_back
+from wellkept.policy.assemble import Candidate, Item, Section, fence
 from wellkept.policy.evict import worth
 from wellkept.policy.labels import catalogue
 from wellkept.records import Record, Scope
@@ -25,12 +27,13 @@ SOURCE = {"source": "what the user said in earlier conversations"}
 @dataclass(frozen=True)
 class FactTiers(Record):
     """What a context shows of facts: a stable section, news behind the boundary, and notes for the
-    application."""
+    application; ``missing`` tells the trace what is not there yet."""
 
     stable: Section
     news: Section
     changes: tuple[str, ...]
     newest: int
+    missing: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,19 @@ def fact_tiers(
     after = newest if seen is None else seen
     unseen = tables.facts.changes(scope, after=after) if latest > after else []
     notes = [change for change in unseen if change.actor not in EXPLICIT]
-    return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest)
+    missing = _missing(core, tables, ref) if past is None else ()
+    return FactTiers(_stable(core, facts, room), _news(core, since), tuple(_notes(notes)), newest, missing)
+
+
+def _missing(core: Core, tables: Tables, ref: SessionRef) -> tuple[Candidate, ...]:
+    """That the session's newest messages were not read for facts, because the namespace has spent its tokens."""
+    until = held_back(tables, ref) if core.model is not None else None
+    if until is None:
+        return ()
+    reason = (
+        f"daily_tokens are spent: messages are stored, and read for facts after {until:%Y-%m-%d %H:%M} UTC"
+    )
+    return (Candidate(tier="facts", id="extraction", tokens=0, kept=False, reason=reason),)
 
 
 def _then(tables: Tables, scope: Scope, past: Past) -> tuple[int, int]:
@@ -83,8 +98,8 @@ def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:
     lines = [
         Item(fact.id, line(fact, core.zone), rank=-worth(fact) - (1 << 40) * fact.pinned) for fact in facts
     ]
-    left = int(room * share) - core.tokenizer(fence("facts", "", SOURCE))
-    if sum(core.tokenizer(item.text) + 1 for item in lines) > left:
+    left = int(room * share) - core.count(fence("facts", "", SOURCE))
+    if sum(core.count(item.text) + 1 for item in lines) > left:
         pinned = [item for item, fact in zip(lines, facts, strict=True) if fact.pinned]
         labels = [Item(f"label {label}", f"- {label}", rank=at) for at, label in enumerate(catalogue(facts))]
         lines = [*pinned, Item("catalogue", CATALOGUE, rank=-1), *labels]
@@ -94,12 +109,8 @@ def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:
 def line(fact: Fact, zone: ZoneInfo) -> str:
     """A fact as a context shows it: the statement, since when, and until when if that is known."""
     since = fact.valid_from or fact.created_at
-    until = f", until {_day(fact.valid_to, zone)}" if fact.valid_to else ""
-    return f"- {fact.text} ({_day(since, zone)}{until})"
-
-
-def _day(moment: datetime, zone: ZoneInfo) -> str:
-    return moment.astimezone(zone).date().isoformat()
+    until = f", until {day(fact.valid_to, zone)}" if fact.valid_to else ""
+    return f"- {fact.text} ({day(since, zone)}{until})"
 
 
 def _news(core: Core, since: Sequence[Change]) -> Section:
@@ -141,28 +152,3 @@ def _notes(changes: Sequence[Change]) -> list[str]:
         if fact is not None and change.action in verbs:
             notes.append(f"{verbs[change.action]}: {fact.text}")
     return notes
-
-
-# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def memory_md(facts: Sequence[Fact], zone: ZoneInfo) -> str:
-    """Active facts as Markdown, the most used and latest first, with labels, date and uses."""
-    lines = ["# Memory", ""]
-    for fact in sorted(facts, key=lambda fact: (-worth(fact), fact.key)):
-        labels = f" [{', '.join(fact.labels)}]" if fact.labels else ""
-        pin = ", pinned" if fact.pinned else ""
-        lines.append(f"- {fact.text}{labels} ({_day(fact.changed_at, zone)}, used {fact.uses} times{pin})")
-    return "\n".join([*lines, ""])
-
-
-def digest_log(changes: Sequence[Change], zone: ZoneInfo) -> str:
-    """The log of changes as text, a line each: when, who, what, which, and the statement."""
-    lines = []
-    for change in changes:
-        fact = change.after or change.before
-        when = change.at.astimezone(zone).isoformat(timespec="seconds")
-        lines.append(
-            f"{when} {change.actor} {change.action} {change.fact_id} {fact.text if fact else '(erased)'}"
-        )
-    return "\n".join([*lines, ""])

@@ -9,15 +9,16 @@ from typing import Any, TypeVar, get_args, overload
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
+from wellkept.facts.files import digest_log, memory_md
 from wellkept.facts.forget import Preview, Receipt, erase, preview
 from wellkept.facts.keep import Keeper, Kept, find, made_ready
-from wellkept.facts.show import digest_log, memory_md
 from wellkept.facts.wishes import pending
+from wellkept.ids import is_number
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.filters import Condition, matches
 from wellkept.policy.filters import parse as parse_filters
-from wellkept.policy.labels import carries, catalogue
+from wellkept.policy.labels import carries, catalogue, check_labels
 from wellkept.records import Record, Scope, utc
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.protocol import Tables
@@ -73,6 +74,8 @@ class FactsReader:
             InvalidInput: an unknown filter, a foreign ``user_id``, a cursor that is none.
         """
         most, wanted = check_limit(limit), self._filters(filters, user_id, agent_id, run_id)
+        if cursor is not None and not is_number(cursor):
+            raise InvalidInput(f"The cursor {cursor!r:.80} is none. Pass that of the previous page, or None.")
         if unknown := [state for state in states if state not in get_args(FactState)]:
             raise InvalidInput(
                 f"The state is {unknown[0]!r}; it must be one of: {', '.join(get_args(FactState))}."
@@ -170,7 +173,8 @@ def fields(fact: Fact, scope: Scope) -> dict[str, Any]:
 
 
 class FactsMemory(FactsReader):
-    """A user's facts."""
+    """A user's facts. ``actor`` says in their history who changed them: "user" (a person), "app", "tool" (a model's
+    call) or "extract" (background work)."""
 
     def keep(
         self, text: str, *, subject: str = USER, attribute: str = "", labels: Sequence[str] = (),
@@ -179,8 +183,9 @@ class FactsMemory(FactsReader):
         """Store one statement as it is, and retire what it takes the place of; what became of it and of
         those.
 
-        Raises InvalidInput for a text that is empty or overlong.
+        Raises InvalidInput for a text that is empty or overlong, and for labels that are too many or too long.
         """
+        check_labels(labels, limit=self._core.policy.max_labels)
         claim = Claim(
             text=text, subject=subject, attribute=attribute, labels=tuple(labels), keywords=tuple(keywords)
         )
@@ -190,6 +195,8 @@ class FactsMemory(FactsReader):
         self, claims: Sequence[Claim], *, metadata: Mapping[str, Any] | None = None, actor: Actor = "app"
     ) -> list[Kept]:
         """Store several claims in one operation; see ``keep``. Raises InvalidInput when there is none."""
+        for claim in claims:
+            check_labels(claim.labels, limit=self._core.policy.max_labels)
         ready, plain = [made_ready(self._core, claim) for claim in claims], plain_metadata(metadata)
         if not ready:
             raise InvalidInput(
@@ -205,8 +212,10 @@ class FactsMemory(FactsReader):
     ) -> Fact:  # fmt: skip
         """Change a fact under the same id; what it was is in ``history``.
 
-        Raises NotFound; Conflict for a retired fact, or when another active fact has that text already.
+        Raises NotFound; Conflict for a retired fact, or when another active fact has that text already; InvalidInput
+        as ``keep`` does.
         """
+        check_labels(labels or (), limit=self._core.policy.max_labels)
         return self._change(
             lambda keeper: keeper.update(
                 memory_id, text, labels=labels, keywords=keywords, metadata=metadata
@@ -252,19 +261,21 @@ class FactsMemory(FactsReader):
 
         return self._change(undo, actor)
 
-    def pin(self, memory_id: str) -> Fact:
-        """Keep a fact from being evicted."""
-        return self._change(lambda keeper: keeper.pin(memory_id, True), "app")
+    def pin(self, memory_id: str, *, actor: Actor = "app") -> Fact:
+        """Keep a fact from being evicted. Raises NotFound; Conflict for a retired fact."""
+        return self._change(lambda keeper: keeper.pin(memory_id, True), actor)
 
-    def unpin(self, memory_id: str) -> Fact:
-        """Let a fact be evicted again."""
-        return self._change(lambda keeper: keeper.pin(memory_id, False), "app")
+    def unpin(self, memory_id: str, *, actor: Actor = "app") -> Fact:
+        """Let a fact be evicted again. Raises NotFound; Conflict for a retired fact."""
+        return self._change(lambda keeper: keeper.pin(memory_id, False), actor)
 
     @overload
-    def forget(self, what: Preview) -> Receipt: ...
+    def forget(self, what: Preview, *, actor: Actor = "app") -> Receipt: ...
     @overload
     def forget(self, what: str | None = None, *, ids: Sequence[str] = ()) -> Preview: ...
-    def forget(self, what: str | Preview | None = None, *, ids: Sequence[str] = ()) -> Preview | Receipt:
+    def forget(
+        self, what: str | Preview | None = None, *, ids: Sequence[str] = (), actor: Actor = "app"
+    ) -> Preview | Receipt:
         """Erase. First ``forget("peanuts")`` or ``forget(ids=[…])``: a ``Preview`` of what would go, nothing
         is done. Then ``forget(preview)``: gone are the facts with their history, the messages that hold it or
         that they came from, summaries and jobs made of those; the ``Receipt`` says what was removed and what
@@ -278,10 +289,10 @@ class FactsMemory(FactsReader):
         if what is not None and not isinstance(what, (str, Preview)):
             raise InvalidInput(f"Say what to forget as text, ids or a preview, not as {type(what).__name__}.")
         if isinstance(what, Preview):
-            return erase(self._core, self._scope, what)
+            return erase(self._core, self._scope, what, _checked(actor))
         return preview(self._core, self._scope, query=what, ids=ids)
 
-    def settle(self, doubt_id: int, *, accept: bool) -> Receipt | None:
+    def settle(self, doubt_id: int, *, accept: bool, actor: Actor = "app") -> Receipt | None:
         """Decide what ``review`` lists. Accepting retires what may be replaced, or erases what the user
         wanted forgotten (and gives the receipt); refusing leaves all as it is. Raises NotFound."""
         doubt = next((each for each in self.review() if each.id == doubt_id), None)
@@ -290,17 +301,28 @@ class FactsMemory(FactsReader):
         receipt = None
         if accept and doubt.kind == "replace":
             new, old = doubt.facts
-            self._change(lambda keeper: keeper.supersede(new, old), "app")
+            self._change(lambda keeper: keeper.supersede(new, old), actor)
         elif accept and doubt.facts:
-            receipt = self.forget(self.forget(ids=doubt.facts))
+            receipt = self.forget(self.forget(ids=doubt.facts), actor=actor)
         self._core.store.write(lambda tables: tables.doubts.remove(self._scope, doubt_id))
         return receipt
 
     def used(self, facts: Sequence[Fact]) -> None:
-        """Count a delivery of ``facts`` to a model; what is used more is kept longer."""
-        keys, now = [fact.key for fact in facts], self._core.now()
-        if keys:
-            self._core.store.write(lambda tables: tables.facts.use(self._scope, keys, at=now))
+        """Count a delivery of ``facts`` to a model, at once; what is used more is kept longer. Search and contexts
+        count theirs in the background."""
+        counts, now = {fact.id: 1 for fact in facts}, self._core.now()
+        if counts:
+            self._core.store.write(lambda tables: tables.facts.use(self._scope, counts, at=now))
 
     def _change(self, work: Callable[[Keeper], T], actor: Actor) -> T:
-        return self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, actor)))
+        by = _checked(actor)
+        done = self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, by)))
+        if self._core.mirror is not None:
+            self._core.notify()
+        return done
+
+
+def _checked(actor: Actor) -> Actor:
+    if actor not in get_args(Actor):
+        raise InvalidInput(f"The actor is {actor!r}; it must be one of: {', '.join(get_args(Actor))}.")
+    return actor

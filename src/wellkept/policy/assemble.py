@@ -11,15 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from wellkept.errors import BudgetExceeded
-from wellkept.records import Event, Record, Text, ToolCall, ToolResult, text_of
+from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
+from wellkept.records import Event, Record, ToolCall, ToolResult, text_of
 
 Count: TypeAlias = Callable[[str], int]
 Tier: TypeAlias = Literal["profile", "facts", "summary", "news", "recall", "bridge", "window"]
 
-MESSAGE_TOKENS = 4  # what providers add to a message for its role and its borders
 LEAST_TOKENS = 64  # less than this is no use for the newest user message
 NOTE = (
     "Text between memory tags is remembered data: what was said or recorded earlier, with its source. "
@@ -70,6 +71,17 @@ class Candidate(Record):
     kept: bool
     reason: str
     score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered(Record):
+    """A section as it is shown; ``text`` is "" when nothing of it is kept."""
+
+    tier: Tier
+    stable: bool
+    text: str
+    tokens: int
+    candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +141,28 @@ def clip(text: str, tokens: int, count: Count) -> str:
 
 def system_text(sections: Sequence[Section], budget: int, count: Count) -> SystemText:
     """The sections as one text, stable ones first, none above its share."""
+    return joined([rendered(section, budget, count) for section in sections], count)
+
+
+def rendered(section: Section, budget: int, count: Count) -> Rendered:
+    """What of ``section`` finds room in its share of ``budget``, as it is shown."""
+    if not section.items:
+        return Rendered(section.tier, section.stable, "", 0, ())
+    kept, seen = _choose(section, int(budget * section.share), count)
+    text = _render(section, kept) if kept else ""
+    return Rendered(section.tier, section.stable, text, count(text) if text else 0, tuple(seen))
+
+
+def joined(shown: Sequence[Rendered], count: Count) -> SystemText:
+    """Rendered sections as one text, stable ones first."""
     parts: dict[str, int] = {}
     candidates: list[Candidate] = []
     texts: dict[bool, list[str]] = {True: [], False: []}
-    for section in sorted(sections, key=lambda section: not section.stable):
-        kept, seen = _choose(section, int(budget * section.share), count)
-        candidates += seen
-        if kept:
-            text = _render(section, kept)
-            parts[section.tier] = parts.get(section.tier, 0) + count(text)
-            texts[section.stable].append(text)
+    for section in sorted(shown, key=lambda section: not section.stable):
+        candidates += section.candidates
+        if section.text:
+            parts[section.tier] = parts.get(section.tier, 0) + section.tokens
+            texts[section.stable].append(section.text)
     if not texts[True] and not texts[False]:
         return SystemText("", 0, 0, parts, tuple(candidates))
     stable = "\n\n".join([NOTE, *texts[True]])
@@ -216,16 +240,16 @@ def window(events: Sequence[Event], total: int, room: int, count: Count) -> Wind
 
 def window_candidates(events: Sequence[Event], kept: Set[int], reason: str) -> tuple[Candidate, ...]:
     """What became of each of ``events``; ``kept`` holds the seqs that are shown, ``reason`` says how."""
-    return tuple(
-        Candidate(
-            tier="window",
-            id=event.id,
-            tokens=event.tokens,
-            kept=event.seq in kept,
-            reason=reason if event.seq in kept else "older than the window's room",
-        )
+    return tuple([
+        _seen(event.id, event.tokens, reason if event.seq in kept else "older than the window's room", event.seq in kept)
         for event in events
-    )
+    ])  # fmt: skip
+
+
+@lru_cache(maxsize=4_096)
+def _seen(id: str, tokens: int, reason: str, kept: bool) -> Candidate:
+    """An event stands in one context after the other, mostly with the same fate."""
+    return Candidate(tier="window", id=id, tokens=tokens, kept=kept, reason=reason)
 
 
 def _squeeze(turn: Sequence[Event], room: int, count: Count) -> list[Event]:
@@ -307,20 +331,3 @@ def _clip_event(event: Event, room: int, count: Count) -> Event:
             missing=max(1, needed - room),
         )
     return shorter
-
-
-def event_tokens(content: str | tuple[object, ...], speaker: str | None, count: Count) -> int:
-    """Tokens that a message with this content takes in a context."""
-    blocks = (Text(content),) if isinstance(content, str) else content
-    words = sum(_block_tokens(block, count) for block in blocks)
-    return words + MESSAGE_TOKENS + (count(f"{speaker}: ") if speaker else 0)
-
-
-def _block_tokens(block: object, count: Count) -> int:
-    if isinstance(block, Text):
-        return count(block.text)
-    if isinstance(block, ToolCall):
-        return count(block.name) + count(block.arguments) + count(block.id) + 8
-    if isinstance(block, ToolResult):
-        return count(text_of(block.content)) + count(block.id) + 8
-    return count(str(block))

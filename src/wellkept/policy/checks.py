@@ -86,6 +86,12 @@ def check_limit(limit: int) -> int:
     return min(limit, sys.maxsize)
 
 
+def check_seq(what: str, seq: int | None) -> None:
+    """Raise InvalidInput unless ``seq`` is a whole number, or None."""
+    if seq is not None and (not isinstance(seq, int) or isinstance(seq, bool)):
+        raise InvalidInput(f"{what} is {seq!r:.80}; it must be the seq of an event, a whole number.")
+
+
 def milliseconds(moment: datetime | None) -> int | None:
     """Milliseconds since 1970, UTC, rounded down; None for None. Raises InvalidInput for a naive time."""
     if moment is None:

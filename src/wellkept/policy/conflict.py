@@ -15,8 +15,13 @@ from typing import NamedTuple
 
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
+from wellkept.policy.gist import gist
+from wellkept.policy.topics import Topic, bare, keyed, tells, topic
 from wellkept.records import Record
 from wellkept_flash import rules, words
+
+HANDLES_VERSION = 2
+"""Raised when a claim gets other handles than before: what an index holds of it must be made anew then."""
 
 MAX_WORDS = 32
 """Words of a claim by which finer and vaguer ones are found; what begins alike for longer is a document."""
@@ -29,7 +34,7 @@ _CLAUSES = lazy.compile(
 )
 # What one statement adds to another in the same text.
 _ADDED = lazy.compile(
-    r"[,;.!\n，。；！、]+(?!\d)|\b(?:and|but|also|while|plus|who|with)\b|并且?|而且|且|还|同时|也|但是?|不过",
+    r"[,;!\n，。；！、]+(?!\d)|\.(?!\w)|\b(?:and|but|also|while|plus|who|with)\b|并且?|而且|且|还|同时|也|但是?|不过",
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"^\S{1,12}[区市县路街省镇号村楼室]$")
@@ -40,16 +45,19 @@ _CORRECTION = lazy.compile(
 )
 _AGE = re.compile(r"岁|\byears?[ -]old\b", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}[-/年]|\d[月号日]")
-# A subject has one of these at a time. Each is known by the words that its statement begins with, the subject left out.
-_SINGLE = {
-    "home": lazy.compile(
-        r"(?:live|living|reside|moved?|relocated) (?:in|to|at|near|back)\b|住|搬|家住|家在|定居|现住|现居"
-    ),
-    "name": lazy.compile(r"(?:name|named|called)\b|first name|叫|名叫|名字|姓名"),
-    "work": lazy.compile(r"(?:job|profession|occupation|employer)\b|(?:职业|工作)[是为]"),
-    "birthday": lazy.compile(r"(?:birthday|born)\b|生日|出生"),
-}
-_FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
+# What is said beside something else, not in its place.
+_BESIDE = lazy.compile(
+    r"\b(?:also|another|too|as well|second|additionally|part[- ]time|on weekends|side)\b"
+    r"|也|还(?!是)|另外|另一|兼职|副业|第二|同时|周末",
+    re.IGNORECASE,
+)
+# What was so once; a count of what one has; another predicate in the rest of a statement.
+_ONCE = lazy.compile(r"\bused to\b|\bformer(?:ly)?\b|以前|曾经?|从前|过去|之前", re.IGNORECASE)
+_COUNT = lazy.compile(r"(?:\b(?:have|has|owns?|got)|[有养]了?)\s?\d+(?! ?(?:year|岁|day|天))")
+_PREDICATE = lazy.compile(
+    r"对.+过敏|喜欢|讨厌|[爱有养会吃喝怕不没是]|\d岁"
+    r"|\b(?:allerg\w*|likes?|loves?|hates?|dislikes?|has|have|owns?|speaks?|plays?|eats?|drinks?|no|not|never)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +84,36 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
         source: the message that ``new`` came from.
     """
     verdicts = [rules.relation(new.text, old.text) for old in olds]
-    replaces = [
-        at
-        for at, verdict in enumerate(verdicts)
-        if verdict == rules.NARROWER
-        or (verdict == rules.CONFLICT and _excludes(new, olds[at], correction, source))
+    stand = [
+        _standing(new, old, verdict, correction, source) for old, verdict in zip(olds, verdicts, strict=True)
     ]
+    replaces = [at for at, place in enumerate(stand) if place == "replaces"]
     same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.SAME), None)
     if same is None and not replaces:
         same = next((at for at, verdict in enumerate(verdicts) if verdict == rules.BROADER), None)
-    if same is not None or replaces:
+    if same is not None:
         return Decision(same, tuple(replaces))
-    likely = [at for at, old in enumerate(olds) if _takes_the_place(new, old, correction, source)]
-    sure = [at for at in likely if not _says_more(olds[at], new)]
-    if len(sure) == 1 and (len(likely) == 1 or _single_valued(new)):
-        return Decision(replaces=tuple(sure), doubts=tuple(at for at in likely if at not in sure))
-    doubts = [at for at, old in enumerate(olds) if correction and _same_key(new, old)]
-    return Decision(doubts=tuple(dict.fromkeys([*likely, *doubts])))
+    likely = [at for at, place in enumerate(stand) if place == "likely"]
+    doubts = [at for at, place in enumerate(stand) if place == "asks"]
+    if len(likely) == 1 and not replaces and not doubts:
+        replaces = likely
+    else:
+        doubts = sorted([*likely, *doubts])
+    return Decision(replaces=tuple(replaces), doubts=tuple(doubts))
+
+
+def _standing(new: Claim, old: Claim, verdict: str, correction: bool, source: str) -> str:
+    """What ``old`` has to do: "replaces" when ``new`` takes its place, "likely" when it does unless another one
+    would fit as well, "asks" when a person must say, "" when both can stand."""
+    if verdict == rules.NARROWER:
+        return "replaces"
+    if verdict == rules.CONFLICT:
+        found = _excludes(new, old, correction, source)
+    elif verdict == rules.DIFFERENT:
+        found = _opposes(new, old)
+    else:
+        return ""
+    return found or _succeeds(new, old, correction, source)
 
 
 class Handles(NamedTuple):
@@ -119,9 +140,10 @@ def handles(claim: Claim) -> Handles:
         for token, stem in zip(statement.core, statement.stems(), strict=True)
     ]
     sizes = range(1, min(len(stems), MAX_WORDS) + 1)
-    subject, topic = rules.normal(claim.subject), _single_valued(claim)
+    subject, told = rules.normal(claim.subject), topic(_predicate(claim))
     shared = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
-    shared += [_handle("topic", subject, topic)] if topic else []
+    shared += [_handle("topic", subject, told.name)] if told else []
+    shared += [_handle("gist", *gist(claim.text).words)]
     whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
     wholes = [_handle("whole", *stems[:size]) for size in sizes]
     return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
@@ -131,21 +153,43 @@ def _handle(*parts: str) -> str:
     return _MARK + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> bool:
-    """Whether two claims that cannot both be read as one (``rules.CONFLICT``) cannot both be true.
+def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> str:
+    """How two claims stand that cannot both be read as one (``rules.CONFLICT``); see ``_standing``.
 
-    Opposites cannot. The same words around other numbers can ("owns boat 5", "owns boat 6"), unless they give
-    an age, or the key or the message says that it is one thing with one value; days can, unless the message
-    corrects one.
+    Opposites exclude each other. The same words around other numbers need not ("owns boat 5", "owns boat 6"),
+    unless they give an age, or the key or the message says that it is one thing with one value; days can,
+    unless the message corrects one.
     """
-    if rules.polarity(new.text) != rules.polarity(old.text) or (
-        _AGE.search(new.text) and _AGE.search(old.text)
-    ):
-        return True
-    corrected = correction or _CORRECTION.search(source) is not None
-    if _DATE.search(new.text) or not _same_key(new, old):
-        return corrected and bool(source)
-    return True
+    if rules.polarity(new.text) != rules.polarity(old.text):
+        return "replaces"
+    corrected = (correction or _CORRECTION.search(source) is not None) and bool(source)
+    if corrected:
+        return "replaces"
+    if _AGE.search(new.text) and _AGE.search(old.text):
+        told = topic(_predicate(new))
+        return "replaces" if (told and not told.many) or _grown(new, old) else "asks"
+    if _COUNT.search(bare(_predicate(new))):
+        return "asks"
+    return "replaces" if _same_key(new, old) and not _DATE.search(new.text) else ""
+
+
+def _grown(new: Claim, old: Claim) -> bool:
+    """Whether the first number of ``new`` is one more than that of ``old``: ages and school years do that."""
+    after, before = (rules.numbers(claim.text)[:1] for claim in (new, old))
+    return bool(after and before and all(number[0].isdigit() for number in (after, before))
+                and int(after[0]) == int(before[0]) + 1)  # fmt: skip
+
+
+def _opposes(new: Claim, old: Claim) -> str:
+    """How two claims stand of which one may deny what the other says, in other words ("cannot eat", 吃不了), or
+    put it into the past."""
+    a, b = gist(new.text), gist(old.text)
+    if not a.words or a.words != b.words or rules.normal(new.subject) != rules.normal(old.subject):
+        return ""
+    if a.stances == b.stances and a.marks == b.marks and a.negative != b.negative:
+        return "replaces"
+    ended = not b.marks and a.negative == b.negative and _ONCE.search(new.text)
+    return "asks" if ended and not _ONCE.search(old.text) else ""
 
 
 def same_content(new: Claim, old: Claim) -> bool:
@@ -157,56 +201,44 @@ def same_content(new: Claim, old: Claim) -> bool:
     return rules.relation(new.text, old.text) != rules.DIFFERENT
 
 
-def _takes_the_place(new: Claim, old: Claim, correction: bool, source: str) -> bool:
-    if not _same_key(new, old) and not _single_valued(new):
-        return False
-    if (
-        rules.normal(new.subject) != rules.normal(old.subject)
-        or _statement(new).marks != _statement(old).marks
-    ):
-        return False
-    if _single_valued(new) and _single_valued(new) == _single_valued(old):
-        return True
+def _succeeds(new: Claim, old: Claim, correction: bool, source: str) -> str:
+    """How two claims stand of which one may be the later value of what the other tells."""
+    if rules.normal(new.subject) != rules.normal(old.subject) or _marks(new) != _marks(old):
+        return ""
+    if _BESIDE.search(new.text) or _BESIDE.search(old.text):
+        return ""
+    corrected = correction and _CORRECTION.search(source) is not None
+    told, known = topic(_predicate(new)), topic(_predicate(old))
+    if told and known and (told.name, told.holder) == (known.name, known.holder):
+        if _says_more(old, known, new):
+            return "asks"
+        return "asks" if told.many and not (corrected or _grown(new, old)) else "replaces"
     if not _same_key(new, old):
-        return False
-    return _denied(old, source) or (
-        correction and _CORRECTION.search(source) is not None and _same_frame(new, old)
-    )
+        return ""
+    if _denied(old, source) or (corrected and _same_frame(new, old)):
+        return "likely"
+    single = keyed(new.attribute)
+    if single and not source and all(not it or (it.name, it.holder) == (single, "") for it in (told, known)):
+        return "likely"
+    return "asks" if correction or single else ""
 
 
-def _says_more(old: Claim, new: Claim) -> bool:
+def _marks(claim: Claim) -> list[str]:
+    return list(_parsed(bare(_predicate(claim))).marks)
+
+
+def _says_more(old: Claim, told: Topic, new: Claim) -> bool:
     """Whether ``old`` goes on with something that ``new`` says nothing of: "lives in Berlin and is allergic to
     peanuts". The rest of an address is nothing more."""
-    told = set(_parsed(new.text).stems())
+    if tells(told.rest) or _PREDICATE.search(told.rest):
+        return True
+    known = set(_parsed(new.text).stems())
     _, *added = _ADDED.split(_predicate(old))
     return any(
-        not set(_parsed(part).stems()) <= told
+        not set(_parsed(part).stems()) <= known
         for part in map(str.strip, added)
-        if not (_single_valued(new) == "home" and _PLACE.match(part))
+        if not (told.name == "home" and _PLACE.match(part))
     )
-
-
-def _single_valued(claim: Claim) -> str:
-    """What a claim tells of which there is only one at a time; "" for all else."""
-    return _topic(_predicate(claim))
-
-
-@lru_cache(maxsize=4096)
-def _topic(predicate: str) -> str:
-    statement = _bare(predicate)
-    favourite = _FAVOURITE.search(statement)
-    if favourite:
-        return f"favourite {favourite[1] or favourite[2]}"
-    return next((name for name, pattern in _SINGLE.items() if pattern.match(statement)), "")
-
-
-def _bare(text: str) -> str:
-    """``text`` folded, without the subject it begins with and the words that say nothing."""
-    kept = [token for token in words.tokens(text) if token.kind != words.SKIP]
-    while kept and (words.is_subject(kept[0]) or kept[0].text in ("的", "users", "s")):
-        kept = kept[1:]
-    pieces = [token.text if words.is_han(token.text[0]) else f"{token.text} " for token in kept]
-    return re.sub(r"\blives\b", "live", "".join(pieces)).strip()
 
 
 def _predicate(claim: Claim) -> str:

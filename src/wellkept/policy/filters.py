@@ -63,6 +63,8 @@ def parse(filters: Mapping[str, Any] | None, *, depth: int = 0) -> Condition:
 
 def _read(field: object, value: Any, depth: int) -> list[Condition]:
     if field in ("AND", "OR", "NOT"):
+        if field != "AND" and not isinstance(value, Mapping) and not value:
+            raise InvalidInput(f"The filter {field} has no conditions; it takes a list of them.")
         many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
         return [Group(field, tuple(parse(item, depth=depth + 1) for item in many))]
     if not isinstance(field, str) or not field or '"' in field or not field.isprintable():
@@ -70,6 +72,8 @@ def _read(field: object, value: Any, depth: int) -> list[Condition]:
     if value == "*":
         return [Test(field, "exists", None)]
     if isinstance(value, Mapping):
+        if not value:
+            raise InvalidInput(f"The filter on {field!r} has no operator; there are: {', '.join(OPERATORS)}.")
         return [_test(field, operator, operand) for operator, operand in value.items()]
     if isinstance(value, (list, tuple, set)):
         return [_test(field, "in", list(value))]
@@ -85,6 +89,8 @@ def _test(field: str, operator: Any, value: Any) -> Test:
         if not isinstance(value, (list, tuple, set)):
             raise InvalidInput(f"The filter {operator!r} on {field!r} takes a list of values.")
         return Test(field, operator, [_plain(field, item) for item in value])
+    if value is None and operator not in ("eq", "ne"):
+        raise InvalidInput(f"The filter {operator!r} on {field!r} compares with nothing; it takes a value.")
     return Test(field, operator, _plain(field, value))
 
 

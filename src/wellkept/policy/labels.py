@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from wellkept.errors import InvalidInput
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 
@@ -39,6 +40,26 @@ def clean(labels: Iterable[str], known: Iterable[str] = (), *, limit: int = 3) -
         if key and key not in _GENERIC and len(tidy) <= MAX_LABEL and any(char.isalnum() for char in key):
             chosen.setdefault(key, existing.get(key, tidy))
     return tuple(chosen.values())[:limit]
+
+
+def left_out(given: Iterable[str], kept: Sequence[str]) -> list[str]:
+    """Those of the ``given`` labels that ``clean`` did not keep."""
+    keys = {_key(label) for label in kept}
+    return [label for label in given if _key(" ".join(_OUTSIDE.sub(" ", label).split())) not in keys]
+
+
+def check_labels(labels: Sequence[str], *, limit: int) -> None:
+    """Raise InvalidInput for labels that could only be kept in part: not a list of texts, too many, too long."""
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+        raise InvalidInput("Labels are a list of texts.")
+    if len(labels) > limit:
+        raise InvalidInput(
+            f"These are {len(labels)} labels; a fact carries at most {limit} (Policy.max_labels)."
+        )
+    if overlong := [label for label in labels if len(label) > MAX_LABEL]:
+        raise InvalidInput(
+            f"The label {overlong[0]!r:.60} has {len(overlong[0])} characters; a label is a short tag of at most {MAX_LABEL}."
+        )
 
 
 def catalogue(claims: Sequence[Claim]) -> list[str]:

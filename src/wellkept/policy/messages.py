@@ -72,7 +72,8 @@ def _recognise(message: Data) -> Shape:
 
 def _looks_anthropic(part: object) -> bool:
     part = _mapping(part, "content")
-    return part.get("type") not in OPENAI_PARTS or "cache_control" in part or "citations" in part
+    kind = _text(part, "type", "type of a content part")
+    return kind not in OPENAI_PARTS or "cache_control" in part or "citations" in part
 
 
 def _from_openai(message: Data, role: str) -> Draft:
@@ -157,7 +158,7 @@ def _calls(message: Data, fields: dict[str, Any]) -> Sequence[Any]:
 
 def _openai_call(raw: Any) -> ToolCall:
     call = _mapping(raw, "tool_calls")
-    kind = call.get("type", "function")
+    kind = _text({"type": "function", **call}, "type", "type of a tool call")
     body = _mapping(call.get(kind), f"tool_calls[].{kind}")
     argument = "input" if kind == "custom" else "arguments"
     extra = {

@@ -45,7 +45,7 @@ _CHINESE_NAME = lazy.compile(
     rf"|(?:我叫|名叫|名字叫|名字是|取名叫?|叫做)(?P<named>[{_HAN}·]{{2,4}}|[A-Z][A-Za-z]+)"
     rf"|《(?P<title>[^《》\n]{{1,40}})》|[「“](?P<quoted>[^\W_]{{1,12}})[」”]"
 )
-_CITIES = (
+CITIES = (
     "北京|上海|天津|重庆|广州|深圳|杭州|南京|苏州|成都|武汉|西安|长沙|郑州|青岛|济南|大连|沈阳"
     "|哈尔滨|长春|厦门|福州|宁波|合肥|昆明|贵阳|南宁|海口|三亚|拉萨|兰州|西宁|银川|乌鲁木齐"
     "|呼和浩特|太原|石家庄|南昌|无锡|珠海|香港|澳门|台北|高雄|台中|台湾|臺北|臺灣"
@@ -60,7 +60,7 @@ _PLACE_SUFFIX = (
 _SHORT_SUFFIX = "省|市|区|區|县|縣|镇|鎮|村|街|路|巷|岛|島|湖|山"
 _INNER = rf"[^\W\d_a-zA-Z{_FUNCTION}]"
 _CHINESE_PLACE = lazy.compile(
-    rf"(?:{_CITIES})(?:{_INNER}{{0,6}}?(?:{_PLACE_SUFFIX}|{_SHORT_SUFFIX})){{0,4}}(?:\d+号)?"
+    rf"(?:{CITIES})(?:{_INNER}{{0,6}}?(?:{_PLACE_SUFFIX}|{_SHORT_SUFFIX})){{0,4}}(?:\d+号)?"
     rf"|(?:(?<=[{_FUNCTION}])|(?<![{_HAN}]))(?!一|城市|都市|走路|马路|道路|地区|时区|社区)"
     rf"(?:{_INNER}{{1,8}}?(?:{_PLACE_SUFFIX})|{_INNER}{{2,5}}?(?:{_SHORT_SUFFIX})(?:\d+号"
     rf"|[一二三四五六七八九十]+号)?)"

@@ -7,13 +7,17 @@ says whether the policy's margin is to be added; a plain function of the applica
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from wellkept.errors import InvalidInput, MissingExtra
+from wellkept.records import Text, ToolCall, ToolResult, text_of
 
 # Longer texts go whole into no context: the byte length, which no tokenizer exceeds, is enough for them.
 LONG = 262_144
+
+MESSAGE_TOKENS = 4  # what providers add to a message for its role and its borders
 
 _PIECES = re.compile(r" ?[A-Za-z]{1,7}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|\s+|.")
 _PER_PIECE = 1.2
@@ -81,6 +85,23 @@ def exact(vocabulary: str = "o200k_base") -> Exact:
         return Exact(splintr.Tokenizer.from_pretrained(vocabulary))
     except ValueError as error:
         raise InvalidInput(f"vocabulary {vocabulary!r} cannot be used: {error}") from error
+
+
+def event_tokens(content: str | tuple[object, ...], speaker: str | None, count: Callable[[str], int]) -> int:
+    """Tokens that a message with this content takes in a context."""
+    blocks = (Text(content),) if isinstance(content, str) else content
+    words = sum(_block_tokens(block, count) for block in blocks)
+    return words + MESSAGE_TOKENS + (count(f"{speaker}: ") if speaker else 0)
+
+
+def _block_tokens(block: object, count: Callable[[str], int]) -> int:
+    if isinstance(block, Text):
+        return count(block.text)
+    if isinstance(block, ToolCall):
+        return count(block.name) + count(block.arguments) + count(block.id) + 8
+    if isinstance(block, ToolResult):
+        return count(text_of(block.content)) + count(block.id) + 8
+    return count(str(block))
 
 
 def is_estimated(counter: object) -> bool:

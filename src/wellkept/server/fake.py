@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,10 +18,14 @@ PIECE = 12
 
 
 class FakeUpstream:
-    """The server, in a thread of its own, on a free port of this machine. ``url`` is its address."""
+    """The server, in a thread of its own, on a free port of this machine. ``url`` is its address.
 
-    def __init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    ``seconds``: how long it thinks before it answers, as a real model does.
+    """
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        handler = type("_Thinking", (_Handler,), {"seconds": seconds})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -38,15 +43,23 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Head and body are two writes; Nagle's algorithm would hold the second one back.
     disable_nagle_algorithm = True
+    seconds = 0.0
 
     def do_GET(self) -> None:
         listed = {"id": MODEL, "object": "model", "created": 0, "owned_by": "wellkept"}
         self._send({"object": "list", "data": [listed]})
 
     def do_POST(self) -> None:
-        asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
         anthropic = self.path.partition("?")[0].endswith("/messages")
-        text = reply(asked, anthropic)
+        try:
+            asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            text = reply(asked, anthropic)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            said = f"This is no request that I understand ({type(error).__name__}: {error})."
+            wrong = {"type": "invalid_request_error", "message": said}
+            self._send({"type": "error", "error": wrong} if anthropic else {"error": wrong}, 400)
+            return
+        time.sleep(self.seconds)
         whole, stream = (_anthropic, _anthropic_stream) if anthropic else (_openai, _openai_stream)
         if asked.get("stream"):
             self._stream(stream(text))
@@ -56,9 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
 
-    def _send(self, body: Json) -> None:
+    def _send(self, body: Json, status: int = 200) -> None:
         data = json.dumps(body).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()

@@ -20,6 +20,7 @@ from starlette.responses import Response
 from wellkept.errors import NotFound, WellkeptError
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
+from wellkept.server.idempotency import BareRoute
 from wellkept.server.problems import status_of
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
@@ -29,7 +30,7 @@ from wellkept.server.spans import span
 
 log = logging.getLogger("wellkept.gateway")
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=BareRoute)
 OPENAI, ANTHROPIC = OpenAI(), Anthropic()
 
 
@@ -120,7 +121,9 @@ class _Exchange:
         return prepared
 
     def _failed(self, error: Exception, headers: dict[str, str]) -> None:
-        log.warning("A request went through without memory", exc_info=error)
+        # What is no error of ours says why by itself.
+        unknown = None if isinstance(error, WellkeptError) else error
+        log.warning("A request went through without memory: %s", describe(error), exc_info=unknown)
         self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
         headers["x-wellkept-error"] = describe(error)
 

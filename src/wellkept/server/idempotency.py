@@ -60,6 +60,13 @@ class StrictRoute(APIRoute):
         return strict
 
 
+class BareRoute(APIRoute):
+    """A busy route: its endpoint reads the request by itself, and FastAPI only describes it."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        return self.endpoint
+
+
 class IdempotentRoute(StrictRoute):
     """A route whose POST requests are done once for each ``Idempotency-Key`` of a caller."""
 

@@ -1,4 +1,4 @@
-"""The memory of one user over MCP, on the official SDK: by stdio, or at ``/mcp`` of the service.
+"""The memory of one user over MCP, on the official SDK; ``mcp_stdio`` and ``mcp_http`` bring it to clients.
 
 Whose memory it is comes from the command line or from the key, and never from an argument of a tool.
 """
@@ -11,11 +11,9 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 
 import wellkept
 from wellkept.aio import AsyncMemory
-from wellkept.records import Scope
 from wellkept.server.mcp_tools import CONTEXT, CONTEXT_SCHEMA, READING, Admitted, call
 from wellkept.tools import definitions
 
@@ -76,15 +74,3 @@ def _tool(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
     return types.Tool(
         name=name, title=_TITLES[name], description=description, input_schema=schema, annotations=annotations
     )
-
-
-async def serve_stdio(memory: AsyncMemory, scope: Scope, *, may_write: bool) -> None:
-    """Serve one user's memory over stdin and stdout until the client closes them."""
-    admitted = Admitted(scope, may_write)
-
-    async def admit(_: Any) -> Admitted:
-        return admitted
-
-    server = server_of(memory, admit)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())

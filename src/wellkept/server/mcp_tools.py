@@ -10,6 +10,7 @@ from typing import Any
 from wellkept.errors import WellkeptError
 from wellkept.memory import Memory
 from wellkept.records import Scope
+from wellkept.tools import TOOLS
 
 CONTEXT = "memory_context"
 READING = frozenset({"memory_recall", "memory_list", CONTEXT})
@@ -35,7 +36,10 @@ class Admitted:
 
 def call(memory: Memory, admitted: Admitted, name: str, arguments: dict[str, Any]) -> str:
     """The result of a tool as JSON text: ``{"ok": true, …}``, or what was wrong with the call."""
-    if name not in READING and not admitted.may_write:
+    offered = [each for each in (*TOOLS, CONTEXT) if admitted.may_write or each in READING]
+    if name not in (*TOOLS, CONTEXT):
+        return _refused("unknown_tool", f"There is no tool {name!r}.", available_tools=offered)
+    if name not in offered:
         return _refused("forbidden", f"{name} needs a key with the role writer.")
     if name != CONTEXT:
         scope = admitted.scope
@@ -48,8 +52,8 @@ def call(memory: Memory, admitted: Admitted, name: str, arguments: dict[str, Any
         return _refused(_code(error), str(error))
 
 
-def _refused(code: str, message: str) -> str:
-    return json.dumps({"ok": False, "error": code, "message": message}, ensure_ascii=False)
+def _refused(code: str, message: str, **more: Any) -> str:
+    return json.dumps({"ok": False, "error": code, "message": message, **more}, ensure_ascii=False)
 
 
 def _context(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -16,6 +17,9 @@ from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
+
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep others from running. Python's 5 ms are a request's time, and it may wait for several turns."""
 
 
 def check(memory: Memory, settings: Settings) -> None:
@@ -32,6 +36,7 @@ def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
 
     ``on_ready`` is called with the service's address when it listens.
     """
+    sys.setswitchinterval(SWITCH_SECONDS)
     server_of(app, on_ready=on_ready).run()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 
 from wellkept.records import Record
 
@@ -48,6 +49,7 @@ class Settings(Record):
         return is_loopback(self.host)
 
 
+@lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
     """Whether ``host`` is this machine and no other."""
     if host.lower() == "localhost":

@@ -105,8 +105,11 @@ class Facts(Protocol):
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> FactWriter:
         """An operation: changes that are made, and undone, together."""
 
-    def use(self, scope: Scope, keys: Sequence[int], *, at: int) -> None:
-        """Count a delivery of each."""
+    def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
+        """Count so many deliveries of each fact, by its id; ids that are not this scope's count nothing."""
+
+    def changed(self, *, after: int) -> tuple[int, list[Scope]]:
+        """Number of the store's newest change, and whose facts changed after that with the number ``after``."""
 
     def changes(
         self,
@@ -140,6 +143,9 @@ class Facts(Protocol):
 
     def extracted(self, ref: SessionRef) -> int:
         """Seq up to which facts were extracted."""
+
+    def unread(self, ref: SessionRef, *, most: int) -> int:
+        """How many of the user's messages stand behind that seq; no more than ``most`` are counted."""
 
     def set_extracted(self, ref: SessionRef, seq: int, *, expected: int) -> bool:
         """Move that seq, if it still is ``expected``."""
@@ -216,9 +222,9 @@ class Erasures(Protocol):
     ) -> list[tuple[SessionRef, int]]:
         """The events of a scope whose index holds all ``terms``, or whose content, tool calls included, holds ``text``."""
 
-    def facts(self, scope: Scope, ids: Sequence[str], *, at: int) -> dict[str, int]:
+    def facts(self, scope: Scope, ids: Sequence[str], *, at: int, actor: Actor) -> dict[str, int]:
         """Remove facts with their index rows, uses, sources and history; rows removed by table. One line of
-        the log says when."""
+        the log says when and by whom."""
 
     def jobs(self, scope: Scope, texts: Sequence[str]) -> int:
         """Remove ended jobs whose payload, reply, error or result holds one of ``texts``."""

@@ -7,24 +7,27 @@ a ``SessionRef`` that was opened with one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from wellkept.policy.assemble import Candidate
-from wellkept.policy.corpus import Doc
-from wellkept.policy.filters import ANYTHING, Condition
-from wellkept.policy.words import Term
-from wellkept.records import Content, Document, Event, LedgerLine, Record, Role, Scope, SessionInfo, Summary
-from wellkept.store.facts import Doubts, Erasures, Facts
+from wellkept.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from wellkept.policy.assemble import Candidate
+    from wellkept.records import Content, Document, Event, LedgerLine, Role, Scope, SessionInfo, Summary
+    from wellkept.store.facts import Doubts, Erasures, Facts
+    from wellkept.store.search import Corpus, Vectors
 
 T = TypeVar("T")
+#: ``Job.last_error`` of one that is held back by ``Policy.daily_tokens``.
+HELD_BACK = "The namespace's tokens for today are spent; this waits for tomorrow."
 JobState: TypeAlias = Literal["ready", "running", "done", "failed", "cancelled"]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRef(Record):
+class SessionRef(NamedTuple):
     """An open session: the proof that ``id`` belongs to ``scope``, with the store's own keys for both."""
 
     scope: Scope
@@ -60,6 +63,8 @@ class Job(Record):
 
     Attributes:
         attempts: how often it was started.
+        run_at: when it may start; of a running one, when its lease ends.
+        created_at: when it was put into the outbox.
         last_error: why the last attempt failed, for a person to read.
         raw_reply: what the model answered when that answer could not be used.
         usage: tokens spent, by the provider's count: {"input_tokens", "output_tokens"}.
@@ -162,10 +167,11 @@ class Jobs(Protocol):
         ref: SessionRef | None = None,
         payload: Mapping[str, Any] | None = None,
         at: int,
+        due: int | None = None,
         once: str | None = None,
     ) -> int | None:
-        """A job that may start at ``at`` (ms). ``once``: while a job with this key waits, no second one is
-        added."""
+        """A job, made at ``at`` (ms), that may start at ``due``, or at once. ``once``: while a job with this key
+        waits, no second one is added."""
 
     def waits(self, ref: SessionRef, kind: str, once: str) -> bool:
         """Whether a job with this key waits; a look is cheaper than finding out what it would have to do."""
@@ -210,8 +216,15 @@ class Jobs(Protocol):
     ) -> list[Job]:
         """Jobs, newest first."""
 
+    def postpone(self, ref: SessionRef, kind: str, once: str, *, at: int, due: int) -> None:
+        """Let the job with this key start at ``due`` instead, unless it is due at ``at`` or was begun before."""
+
     def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
-        """Make jobs of this kind that wait for their first attempt due at ``at``; how many there were."""
+        """Make waiting jobs of this kind due at ``at``: of a session all of them, else those that wait for their
+        first attempt; how many there were."""
+
+    def held_back(self, ref: SessionRef, kind: str, once: str) -> datetime | None:
+        """When the job with this key may start, if it waits because the namespace has spent its tokens."""
 
     def counts(self) -> dict[str, int]:
         """How many jobs the whole store has, by state."""
@@ -223,8 +236,7 @@ class Jobs(Protocol):
         """Move a job by hand, when it is in one of the ``allowed`` states."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncovered(Record):
+class Uncovered(NamedTuple):
     """What has left the recent window and no summary covers: the seqs (``first`` to ``last``), how many and
     how large."""
 
@@ -316,106 +328,6 @@ class Traces(Protocol):
         """Take away each trace that may show events of the session from ``seq`` on; how many were stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrow(Record):
-    """What a search may find: of one session, of a time (``since`` <= ts < ``until``, ms), that fit a filter."""
-
-    session: SessionRef | None = None
-    since: int | None = None
-    until: int | None = None
-    condition: Condition = ANYTHING
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit(Record):
-    """A document as a result shows it. ``events``: ids of the events that it was made from."""
-
-    id: str
-    session_id: str | None
-    text: str
-    ts: datetime
-    role: str
-    speaker: str | None
-    events: tuple[str, ...]
-
-
-class Corpus(Protocol):
-    """One kind of document of a scope, as ranking reads it (see ``policy.corpus.Index``). Keys are the store's own."""
-
-    @property
-    def kind(self) -> str:
-        """ "event", "fact" or "summary"."""
-
-    def size(self, scope: Scope) -> tuple[int, int]:
-        """How many documents the scope has, and how many index terms they have together."""
-
-    def speakers(self, scope: Scope) -> set[str]:
-        """Everybody who speaks in them."""
-
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        """How often each term stands in which document."""
-
-    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
-        """In how many documents each token stands."""
-
-    def all_docs(self, scope: Scope) -> dict[int, Doc] | None:
-        """All of them, not to be changed; None when there are too many to keep at hand, or it cannot be done now."""
-
-    def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
-        """Those of ``keys`` that exist and that ``narrow`` lets through."""
-
-    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
-        """Their texts."""
-
-    def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
-        """Them as results show them."""
-
-
-class Unembedded(NamedTuple):
-    """A document that waits for its vector, or has one."""
-
-    kind: str
-    key: int
-
-
-class Near(NamedTuple):
-    """The nearest documents by (kind, key) with their cosines; mean and deviation over all of the scope."""
-
-    cosines: dict[tuple[str, int], float]
-    mean: float
-    deviation: float
-
-
-class Vectors(Protocol):
-    """Vectors of documents, and the outbox of those that wait for one."""
-
-    def want_events(self, ref: SessionRef, seqs: Iterable[int]) -> None:
-        """Put events of a session into the outbox."""
-
-    def want_facts(self, scope: Scope, keys: Iterable[int]) -> None:
-        """Put facts into the outbox; vectors that they had are of an older text and go."""
-
-    def wanted(self, scope: Scope, limit: int) -> list[Unembedded]:
-        """Some of the scope's that wait."""
-
-    def add(
-        self, scope: Scope, name: str, dimension: int, vectors: Mapping[Unembedded, Sequence[float] | None]
-    ) -> int:
-        """Store vectors of the embedder ``name`` and take their documents out of the outbox (None: only that)."""
-
-    def near(self, scope: Scope, name: str, vector: Sequence[float], kinds: Sequence[str]) -> Near:
-        """The nearest documents by vectors of the embedder ``name``; vectors of others are ignored."""
-
-    def counts(self) -> list[tuple[str, int, int]]:
-        """(embedder, dimension, vectors) over the whole store."""
-
-    def waiting(self, scope: Scope | None = None) -> int:
-        """How many documents wait for a vector."""
-
-    def remake(self, scope: Scope, name: str, dimension: int) -> int:
-        """Put all documents into the outbox that have no vector of the embedder ``name``; how many wait now."""
-
-
 KeyRole: TypeAlias = Literal["reader", "writer", "admin"]
 
 
@@ -481,8 +393,9 @@ class Replies(Protocol):
     def drop(self, scope: Scope, key: bytes) -> None:
         """Give the key free again."""
 
-    def forget(self, scope: Scope) -> int:
-        """Remove every answer that may hold something about this user; how many there were."""
+    def forget(self, scope: Scope, *, holding: str | None = None) -> int:
+        """Remove every answer that may hold something about this user, or those with the text ``holding``; how many
+        there were."""
 
 
 class Tables(Protocol):

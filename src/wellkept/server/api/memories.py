@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from wellkept.facts.forget import Preview, Receipt
-from wellkept.memory import Memory, UserMemory, UserReader
+from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
@@ -18,6 +18,7 @@ from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, Shown, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState
+from wellkept.user import UserMemory, UserReader
 
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute, responses=PROBLEMS)
 

@@ -16,7 +16,7 @@ from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer, writing
-from wellkept.server.idempotency import HEADER, IdempotentRoute, StrictRoute, body_of
+from wellkept.server.idempotency import HEADER, BareRoute, IdempotentRoute, StrictRoute, body_of
 from wellkept.server.openapi import PROBLEMS, gives, parameter, takes
 from wellkept.server.service import Served, service_of
 from wellkept.server.wire import (
@@ -173,7 +173,7 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 
 
 # The store itself knows a message by its key, so that its route needs no kept answers.
-append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
+append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=BareRoute, responses=PROBLEMS)
 
 
 KEY = parameter("Idempotency-Key", "header", "Append these messages once.", minLength=1, maxLength=255)
@@ -188,7 +188,7 @@ ID = parameter("session_id", "path", "The session.", required=True, minLength=1,
 )
 async def append_messages(request: Request) -> Response:
     """Append messages: durable when this answers. The same `Idempotency-Key` gives the events of the first time."""
-    # The busiest path reads its request by itself: the declared way takes longer than the commit.
+    # The declared way takes longer than the commit.
     served, scope = service_of(request), await writing(request)
     key = request.headers.get(HEADER)
     if key is not None and not 0 < len(key) <= 255:
@@ -202,6 +202,10 @@ async def append_messages(request: Request) -> Response:
 
 # ── context
 # ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+# A question asked twice is answered twice.
+query_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 class ContextWanted(Body):
@@ -229,7 +233,7 @@ async def get_context(
     return await _context(served, scope, session_id, query, budget, as_of, shape, trace)
 
 
-@append_router.post("/sessions/{session_id}/context")
+@query_router.post("/sessions/{session_id}/context")
 async def post_context(served: Served, scope: Reader, session_id: SessionId, body: ContextWanted) -> Response:
     """The same, for queries that are too long or too private for a URL."""
     return await _context(

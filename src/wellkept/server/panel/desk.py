@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import RedirectResponse, Response
 
 from wellkept.errors import InvalidInput, WellkeptError
-from wellkept.memory import Memory, UserMemory, UserReader
+from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import LEVELS, Visitor, scope_of
 from wellkept.server.panel.logins import COOKIE, Logins
@@ -22,6 +22,7 @@ from wellkept.server.panel.words import LANGUAGES, Words, choose
 from wellkept.server.problems import Problem, status_of
 from wellkept.server.service import Service, service_of
 from wellkept.store.protocol import KeyRole
+from wellkept.user import UserMemory, UserReader
 
 LANGUAGE, THEME = "wellkept_language", "wellkept_theme"
 THEMES = ("auto", "light", "dark")

@@ -110,13 +110,13 @@ async def edit(desk: Writing, id: Id, form: Posted) -> Response:
 @router.post("/fact/pin")
 async def pin(desk: Writing, id: Id) -> Response:
     """Keep it from being evicted."""
-    return await desk.act(lambda memory: desk.writer(memory).pin(id), "fact", id=id)
+    return await desk.act(lambda memory: desk.writer(memory).pin(id, actor="user"), "fact", id=id)
 
 
 @router.post("/fact/unpin")
 async def unpin(desk: Writing, id: Id) -> Response:
     """Let it be evicted again."""
-    return await desk.act(lambda memory: desk.writer(memory).unpin(id), "fact", id=id)
+    return await desk.act(lambda memory: desk.writer(memory).unpin(id, actor="user"), "fact", id=id)
 
 
 @router.post("/fact/retire")

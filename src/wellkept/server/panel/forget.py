@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from wellkept.errors import Conflict
 from wellkept.facts.forget import Preview
-from wellkept.memory import Memory, UserMemory
+from wellkept.memory import Memory
 from wellkept.server.panel.desk import PanelRoute, Posted, Reading, Ruling
+from wellkept.user import UserMemory
 
 router = APIRouter(route_class=PanelRoute)
 
@@ -43,7 +44,7 @@ async def forget(desk: Ruling, form: Posted) -> Response:
             raise Conflict(
                 "What would be erased has changed since it was shown. Look again before you confirm."
             )
-        user.forget(preview)
+        user.forget(preview, actor="user")
 
     return await desk.act(do, "receipts")
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
-from wellkept.memory import Memory, UserReader
+from wellkept.memory import Memory
 from wellkept.policy.assemble import Candidate
 from wellkept.records import text_of
 from wellkept.server.panel import replays
@@ -19,6 +19,7 @@ from wellkept.server.panel.sessions import Id, Seq, opened
 from wellkept.server.panel.shots import FRAME, TIERS, Shot
 from wellkept.session import SessionReader
 from wellkept.trace import policy_of
+from wellkept.user import UserReader
 
 router = APIRouter(route_class=PanelRoute)
 

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from wellkept.errors import NotFound
-from wellkept.memory import Memory, UserReader
+from wellkept.memory import Memory
 from wellkept.server.panel.desk import PanelRoute, Posted, Reading, Ruling, Writing
 from wellkept.server.panel.sessions import Seq
 from wellkept.store.facts import Doubt, Fact
+from wellkept.user import UserReader
 
 router = APIRouter(route_class=PanelRoute)
 
@@ -40,13 +41,13 @@ def _facts(user: UserReader, doubt: Doubt) -> list[Fact]:
 @router.post("/review/accept")
 async def accept(desk: Ruling, id: Seq) -> Response:
     """Do what the question asks."""
-    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=True), "review")
+    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=True, actor="user"), "review")
 
 
 @router.post("/review/refuse")
 async def refuse(desk: Writing, id: Seq) -> Response:
     """Leave all as it is."""
-    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=False), "review")
+    return await desk.act(lambda memory: desk.writer(memory).settle(id, accept=False, actor="user"), "review")
 
 
 @router.get("/profile")

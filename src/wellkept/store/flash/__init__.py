@@ -26,7 +26,7 @@ from wellkept.store.flash.places import Places
 from wellkept.store.flash.plan import Planner, owner_of, set_owner
 from wellkept.store.flash.scrub import left, purge
 from wellkept.store.health import Finding, Progress, Report
-from wellkept.store.protocol import Vectors
+from wellkept.store.search import Vectors
 from wellkept.store.sqlite import SqliteTables
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import Rosters

@@ -9,7 +9,7 @@ from typing import TypeVar
 import apsw
 
 from wellkept.store.health import Progress, Report
-from wellkept.store.protocol import Corpus
+from wellkept.store.search import Corpus
 from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability

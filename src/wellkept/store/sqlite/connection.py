@@ -95,6 +95,8 @@ class Connections:
         # Freed bytes are overwritten: what was erased must not be left in the file.
         connection.pragma("secure_delete", 1)
         connection.pragma("temp_store", 2)
+        # Plans do not depend on what is bound, or else many statements are prepared anew at each run.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.pragma("cache_size", -4096)
 
     def raw(self) -> apsw.Connection:

@@ -16,7 +16,7 @@ from wellkept.policy.filters import ANYTHING, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
-from wellkept.store.protocol import Hit, Narrow
+from wellkept.store.search import Hit, Narrow
 from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key

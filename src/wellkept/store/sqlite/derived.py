@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import apsw
 
+from wellkept.policy.conflict import HANDLES_VERSION
 from wellkept.policy.content import loads
 from wellkept.policy.terms import event_terms
 from wellkept.policy.words import index_tokens, tokens_version
@@ -158,14 +159,18 @@ def rebuild(connection: apsw.Connection) -> None:
                 index.add(scope, key, terms)
             if name in SET_TERMS:
                 connection.execute(SET_TERMS[name], (len(terms), key, len(terms)))
-    connection.execute(SET_TOKENS, (tokens_version(),))
+    connection.execute(SET_TOKENS, (_version(),))
     for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
         connection.execute(RECOUNT, (*counts, session))
 
 
+def _version() -> str:
+    return f"{tokens_version()};{HANDLES_VERSION}"
+
+
 def is_of_other_words(connection: apsw.Connection) -> bool:
     """Whether the text indexes were made by rules for words that are not today's."""
-    return bool(connection.execute(TOKENS).get != tokens_version())
+    return bool(connection.execute(TOKENS).get != _version())
 
 
 def _adopt(connection: apsw.Connection) -> None:

@@ -14,6 +14,7 @@ import apsw
 
 from wellkept.policy.words import Term, simplify
 from wellkept.records import Scope
+from wellkept.store.facts import Actor
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
@@ -93,7 +94,7 @@ class Erasures:
     def _session(self, scope: Scope, owner: int, key: int) -> SessionRef:
         return SessionRef(scope, self._db.execute(SESSION, (key, owner)).get, key, owner)
 
-    def facts(self, scope: Scope, ids: Sequence[str], *, at: int) -> dict[str, int]:
+    def facts(self, scope: Scope, ids: Sequence[str], *, at: int, actor: Actor) -> dict[str, int]:
         removed = dict.fromkeys((*FACT_TABLES, "fact_terms", "vectors", "doubts"), 0)
         owner = scope_key(self._db, scope)
         gone = set()
@@ -102,7 +103,7 @@ class Erasures:
             row = self._db.execute(GET, (key, owner)).fetchone()
             if row is not None:
                 self._remove(owner, key, row, removed)
-                self._db.execute(ADD_LOG_LINE, (owner, key, "erase", "app", at))
+                self._db.execute(ADD_LOG_LINE, (owner, key, "erase", actor, at))
                 gone.add(id)
         newest = self._db.execute(NEWEST, (owner,)).get
         if gone:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 import apsw
 
 from wellkept.errors import Conflict, NotFound, StoreFull
-from wellkept.policy.content import loads
-from wellkept.records import ROLES, Content, Event, utc
+from wellkept.policy.content import MARK, loads
+from wellkept.records import NOTHING, ROLES, Content, Event, utc
 from wellkept.store.protocol import NewEvent, SessionRef
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
@@ -49,7 +50,19 @@ SEQ_AT = (
 
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 _FOREVER = 1 << 62
-_PUT = [getattr(Event, field.name).__set__ for field in fields(Event)]
+SHORT = 1_000  # characters of a message that is worth remembering
+_new_event = object.__new__
+(
+    _put_id,
+    _put_session,
+    _put_seq,
+    _put_role,
+    _put_content,
+    _put_ts,
+    _put_tokens,
+    _put_speaker,
+    _put_metadata,
+) = (getattr(Event, field.name).__set__ for field in fields(Event))
 
 
 class Events:
@@ -183,22 +196,42 @@ class Events:
         return removed
 
     def _event(self, ref: SessionRef, row: tuple[Any, ...]) -> Event:
-        key, role, content, ts, tokens, speaker, metadata = row
-        seq = key & MAX_SEQ
+        _, _, content, _, tokens, speaker, metadata = row
+        if metadata is None and len(content) <= SHORT and content[:1] != MARK and self._recounts is False:
+            return _plain(ref.id, row)
         said = loads(content)
-        tokens = self._tokens(said, speaker, tokens)
-        values = (f"{ref.id}:{seq}", ref.id, seq, ROLES[role], said, utc(ts), tokens, speaker, load(metadata))
-        # Half the time of the frozen record's own constructor, for the hundred events that a context reads.
-        event = object.__new__(Event)
-        for put, value in zip(_PUT, values, strict=True):
-            put(event, value)
-        return event
+        return _made(ref.id, row, said, self._tokens(said, speaker, tokens), load(metadata))
 
     def _tokens(self, content: Content, speaker: str | None, cached: int) -> int:
         """The cached count, if it is by this handle's tokenizer; a new one otherwise."""
         if self._recounts is None and self._tally is not None:
             self._recounts = not holds(self._db, self._tally.name)
         return self._tally.count(content, speaker) if self._recounts and self._tally else cached
+
+
+def _made(
+    session: str, row: tuple[Any, ...], content: Content, tokens: int, metadata: Mapping[str, Any]
+) -> Event:
+    # Half the time of the frozen record's own constructor, for the hundred events that a context reads.
+    key, role, _, ts, _, speaker, _ = row
+    seq = key & MAX_SEQ
+    event = _new_event(Event)
+    _put_id(event, f"{session}:{seq}")
+    _put_session(event, session)
+    _put_seq(event, seq)
+    _put_role(event, ROLES[role])
+    _put_content(event, content)
+    _put_ts(event, utc(ts))
+    _put_tokens(event, tokens)
+    _put_speaker(event, speaker)
+    _put_metadata(event, metadata)
+    return event
+
+
+@lru_cache(maxsize=4_096)
+def _plain(session: str, row: tuple[Any, ...]) -> Event:
+    """An event of mere words. One context after the other reads the same rows, and a row says all of it."""
+    return _made(session, row, row[2], row[4], NOTHING)
 
 
 def _same(stored: Event, new: NewEvent) -> Event:

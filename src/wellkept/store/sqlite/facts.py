@@ -18,13 +18,14 @@ from typing import Any
 import apsw
 
 from wellkept.errors import Conflict, NotFound
+from wellkept.ids import DIGITS, is_number
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import handles
 from wellkept.policy.words import index_tokens
-from wellkept.records import Scope, utc
+from wellkept.records import ROLES, Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef
-from wellkept.store.sqlite.keys import SEQ_BITS
+from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
@@ -56,8 +57,8 @@ COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
 USE = """
-    INSERT INTO fact_uses (fact, scope, uses, last) VALUES (?1, ?2, 1, ?3)
-    ON CONFLICT (fact) DO UPDATE SET uses = uses + 1, last = max(last, excluded.last)
+    INSERT INTO fact_uses (fact, scope, uses, last) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (fact) DO UPDATE SET uses = uses + excluded.uses, last = max(last, excluded.last)
 """
 LOG = """
     INSERT INTO fact_changes (scope, fact, operation, action, actor, at, after) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number
@@ -67,6 +68,10 @@ _LOG_COLUMNS = "number, coalesce(operation, number), fact, action, actor, at, af
 CHANGES = f"""
     SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ?1 AND number > ?2 AND (?3 IS NULL OR fact = ?3)
     AND (?4 IS NULL OR coalesce(operation, number) = ?4) ORDER BY number DESC LIMIT ?5
+"""
+CHANGED = """
+    SELECT max(f.number), c.namespace, c.user FROM fact_changes f JOIN scopes c ON c.key = f.scope WHERE f.number > ?
+    GROUP BY f.scope
 """
 CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
 BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
@@ -81,27 +86,29 @@ ANCHOR = """
 """
 ANCHORED = "SELECT max(number) FROM fact_anchors WHERE scope = ? AND session IN (0, ?)"
 EXTRACTED = "SELECT extracted FROM fact_anchors WHERE scope = ? AND session = ?"
+UNREAD = f"""
+    SELECT count(*) FROM (SELECT 1 FROM events WHERE key > ? AND key <= ? AND role = {ROLES.index("user")} LIMIT ?)
+"""
 SET_EXTRACTED = """
     INSERT INTO fact_anchors (scope, session, number, extracted) VALUES (?1, ?2, 0, ?3)
     ON CONFLICT (scope, session) DO UPDATE SET extracted = excluded.extracted WHERE extracted = ?4 RETURNING extracted
 """
 
-_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32
 _NO_KEY = -1
 
 
 def fact_id(key: int) -> str:
     """The id that stands for ``key``: 12 characters."""
-    return "".join(_DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
+    return "".join(DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
 
 
 def fact_key(id: str) -> int:
     """The key behind an id; one that no fact has for anything else."""
-    if len(id) != 12 or not set(id) <= set(_DIGITS):
+    if not is_number(id):
         return _NO_KEY
     key = 0
     for digit in id:
-        key = key << 5 | _DIGITS.index(digit)
+        key = key << 5 | DIGITS.index(digit)
     return key
 
 
@@ -180,10 +187,16 @@ class Facts:
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> Writer:
         return Writer(self._db, ensure_scope(self._db, scope), actor, at)
 
-    def use(self, scope: Scope, keys: Sequence[int], *, at: int) -> None:
+    def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
         owner = scope_key(self._db, scope)
-        for fact in self.by_keys(scope, keys):
-            self._db.execute(USE, (fact.key, owner, at))
+        for id, count in counts.items():
+            if (fact := self.get(scope, id)) is not None:
+                self._db.execute(USE, (fact.key, owner, count, at))
+
+    def changed(self, *, after: int) -> tuple[int, list[Scope]]:
+        rows: list[tuple[Any, ...]] = self._db.execute(CHANGED, (after,)).fetchall()
+        newest: int = max((number for number, _, _ in rows), default=after)
+        return newest, [Scope(namespace, user) for _, namespace, user in rows]
 
     # ── the log ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -242,6 +255,10 @@ class Facts:
 
     def extracted(self, ref: SessionRef) -> int:
         return self._db.execute(EXTRACTED, (ref.scope_key, ref.key)).get or 0
+
+    def unread(self, ref: SessionRef, *, most: int) -> int:
+        first = ref.key << SEQ_BITS
+        return int(self._db.execute(UNREAD, (first | self.extracted(ref), first | MAX_SEQ, most)).get)
 
     def set_extracted(self, ref: SessionRef, seq: int, *, expected: int) -> bool:
         return self._db.execute(SET_EXTRACTED, (ref.scope_key, ref.key, seq, expected)).get is not None

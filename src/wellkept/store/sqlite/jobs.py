@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import apsw
 
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import Job, JobState, SessionRef
+from wellkept.store.protocol import HELD_BACK, Job, JobState, SessionRef
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load
 
 ADD = """
@@ -27,8 +28,9 @@ CLAIM = """
 """
 FINISH = """
     UPDATE jobs SET state = ?2, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END, last_error = ?4,
-        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at), once =
-        NULL
+        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at),
+        once = CASE WHEN ?2 = 'ready' AND NOT EXISTS (SELECT 1 FROM jobs w WHERE w.scope = jobs.scope AND w.kind = jobs.kind
+            AND w.state = 'ready' AND w.once = jobs.once) THEN once END
     WHERE key = ?1 AND state = 'running' AND attempts = ?9
 """
 BOOK = """
@@ -62,9 +64,15 @@ NEXT_DUE = """
     ORDER BY run_at LIMIT 1
 """
 _NEVER = 1 << 62
-HASTEN = """
-    UPDATE jobs SET run_at = ?2 WHERE state = 'ready' AND kind = ?1 AND attempts = 0 AND run_at > ?2
-    AND (?3 IS NULL OR session = ?3)
+POSTPONE = """
+    UPDATE jobs SET run_at = ? WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ? AND attempts = 0 AND run_at > ?
+"""
+HASTEN = "UPDATE jobs SET run_at = ?2 WHERE state = 'ready' AND kind = ?1 AND attempts = 0 AND run_at > ?2"
+HASTEN_SESSION = (
+    "UPDATE jobs SET run_at = ?2 WHERE session = ?3 AND state = 'ready' AND kind = ?1 AND run_at > ?2"
+)
+HELD = """
+    SELECT run_at FROM jobs WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ? AND last_error = ?
 """
 SET_STATE = """
     UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3
@@ -86,12 +94,21 @@ class Jobs:
         ref: SessionRef | None = None,
         payload: Mapping[str, Any] | None = None,
         at: int,
+        due: int | None = None,
         once: str | None = None,
     ) -> int | None:
         owner = ref.scope_key if ref else ensure_scope(self._db, scope)
         if once is not None and self._db.execute(WAITS, (owner, kind, once)).get:
             return None
-        values = (owner, ref.key if ref else None, kind, dump(payload) or "{}", at, at, once)
+        values = (
+            owner,
+            ref.key if ref else None,
+            kind,
+            dump(payload) or "{}",
+            at if due is None else due,
+            at,
+            once,
+        )
         key: int | None = self._db.execute(ADD, values).get
         return key
 
@@ -163,8 +180,18 @@ class Jobs:
         due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
         return _NEVER if due is None else int(due)
 
+    def postpone(self, ref: SessionRef, kind: str, once: str, *, at: int, due: int) -> None:
+        self._db.execute(POSTPONE, (due, ref.scope_key, kind, once, at))
+
+    def held_back(self, ref: SessionRef, kind: str, once: str) -> datetime | None:
+        due = self._db.execute(HELD, (ref.scope_key, kind, once, HELD_BACK)).get
+        return None if due is None else utc(due)
+
     def hasten(self, kind: str, *, at: int, ref: SessionRef | None = None) -> int:
-        self._db.execute(HASTEN, (kind, at, ref.key if ref else None))
+        if ref is None:
+            self._db.execute(HASTEN, (kind, at))
+        else:
+            self._db.execute(HASTEN_SESSION, (kind, at, ref.key))
         return self._db.changes()
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:

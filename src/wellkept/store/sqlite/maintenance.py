@@ -9,7 +9,9 @@ from pathlib import Path
 import apsw
 
 from wellkept.errors import NotFound, StoreCorrupt
+from wellkept.records import utc
 from wellkept.store.health import Finding, Report
+from wellkept.store.protocol import HELD_BACK
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.derived import mistakes, rebuild
 from wellkept.store.sqlite.salvage import salvage
@@ -17,6 +19,10 @@ from wellkept.store.sqlite.schema import check_ours
 
 JOBS = """
     SELECT kind, state, count(*) FROM jobs WHERE state = 'failed' OR (state = 'running' AND run_at < ?) GROUP BY 1, 2
+"""
+HELD = """
+    SELECT c.namespace, j.kind, count(*), max(j.run_at) FROM jobs j JOIN scopes c ON c.key = j.scope
+    WHERE j.state = 'ready' AND j.last_error = ? GROUP BY 1, 2
 """
 STUCK_MS = 3_600_000
 
@@ -88,6 +94,12 @@ def _jobs(connection: apsw.Connection) -> Iterator[Finding]:
             else "were begun and never ended: run_jobs() repeats them"
         )
         yield Finding(subject="jobs", text=f"{count} {kind} jobs {what}.", damage=False)
+    for namespace, kind, count, due in connection.execute(HELD, (HELD_BACK,)):
+        text = (
+            f"{count} {kind} jobs of namespace {namespace!r} wait until {utc(due):%Y-%m-%d %H:%M} UTC, because its tokens "
+            "of the day are spent (Policy.daily_tokens). Messages are stored all the same."
+        )
+        yield Finding(subject="jobs", text=text, damage=False)
 
 
 # ── repairing ───────────────────────────────────────────────────────────────────────────────────────────────

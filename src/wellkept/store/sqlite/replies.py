@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import apsw
 
 from wellkept.records import Scope
@@ -23,6 +25,7 @@ FIND = "SELECT request, status, body FROM replies WHERE namespace = ? AND user =
 KEEP = "UPDATE replies SET status = ?, body = ? WHERE namespace = ? AND user = ? AND key = ?"
 DROP = "DELETE FROM replies WHERE namespace = ? AND user = ? AND key = ?"
 FORGET = "DELETE FROM replies WHERE namespace = ? AND user IN (?, '')"
+FORGET_HOLDING = f"{FORGET} AND (instr(body, ?) OR instr(body, ?))"
 
 
 class Replies:
@@ -47,6 +50,10 @@ class Replies:
     def drop(self, scope: Scope, key: bytes) -> None:
         self._db.execute(DROP, (scope.namespace, scope.user, key))
 
-    def forget(self, scope: Scope) -> int:
-        self._db.execute(FORGET, (scope.namespace, scope.user))
+    def forget(self, scope: Scope, *, holding: str | None = None) -> int:
+        if holding is None:
+            self._db.execute(FORGET, (scope.namespace, scope.user))
+        else:
+            written = (holding.encode(), json.dumps(holding)[1:-1].encode())
+            self._db.execute(FORGET_HOLDING, (scope.namespace, scope.user, *written))
         return self._db.changes()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import apsw
 
 from wellkept.models.protocol import Tokenizer
-from wellkept.policy.assemble import event_tokens
+from wellkept.policy.tokens import event_tokens
 from wellkept.records import Content
 
 FIND = "SELECT value FROM settings WHERE name = 'tokenizer'"

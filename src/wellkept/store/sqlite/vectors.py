@@ -11,7 +11,8 @@ from typing import Any
 import apsw
 
 from wellkept.records import Scope
-from wellkept.store.protocol import Near, SessionRef, Unembedded
+from wellkept.store.protocol import SessionRef
+from wellkept.store.search import Near, Unembedded
 from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.sessions import ensure_scope, scope_key
 
