@@ -61,13 +61,17 @@ class Disk:
     def append(self, path, data, sync=True):
         """Add ``data`` at the end of the file, made where there is none; durable on return with ``sync``."""
         fresh = self.size(path) < 0
-        writer = Writer(self, path, "ab", sync and self.sync)
-        writer.write(data)
-        writer.close()
+        self.extend(path, data, sync)
         if fresh:
             self.uncover(path)
             if sync:
                 self._sync_folder(path)
+
+    def extend(self, path, data, sync=True):
+        """``append`` to a file that is known to be there."""
+        writer = Writer(self, path, "ab", sync and self.sync)
+        writer.write(data)
+        writer.close()
 
     def create(self, path):
         """A Draft of what shall take the place of ``path``."""

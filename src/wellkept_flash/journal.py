@@ -95,7 +95,7 @@ class Journal:
             StorageFull: nothing of them counts as written.
         """
         self.ready()
-        offset = self.size()
+        offset = self._known[0] if self._known else self.size()
         if offset < 0:
             self._begin()
             offset = 0
@@ -104,8 +104,8 @@ class Journal:
         for number, line in enumerate(lines):
             claims.append((offset, len(line), crc32(line), records[number][0], records[number][1]))
             offset += len(line)
-        self.disk.append(self.path, b"".join(lines))
-        self.disk.append(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
+        self.disk.extend(self.path, b"".join(lines))
+        self.disk.extend(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
         self._index(claims)
         self._known = self._sizes()
 
@@ -114,6 +114,7 @@ class Journal:
         moved."""
         if self._known == self._sizes():
             return False
+        self._known = None
         if self._in_step():
             return False
         self.repair()

@@ -287,6 +287,7 @@ class LongTerm:
                 index = json.loads(self.disk.read(path).decode())
                 counted = index["last_compact_digest_size"]
             except (OSError, ValueError, KeyError, TypeError):
+                self.changed = True  # with such an index the firmware fails every request
                 return -1
             if isinstance(counted, int):
                 return counted

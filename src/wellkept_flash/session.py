@@ -349,7 +349,7 @@ class Session(journal.Journal):
         self.disk.append(self.index, _HEADER, False)
 
     def _index(self, claims):
-        self.disk.append(self.index, b"".join([_pack(*claim) for claim in claims]), False)
+        self.disk.extend(self.index, b"".join([_pack(*claim) for claim in claims]), False)
 
     def _derived(self):
         draft = self.disk.create(self.index)
