@@ -326,6 +326,22 @@ def test_a_mistyped_directory_is_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_export_of_nobody_says_so(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        memory.session(namespace="home", user="客人").add_message("user", "hi")
+    result = run("export", str(tmp_path / "out"), store=True)
+    assert result.exit_code == 1 and "Nothing is kept about '小明' in the namespace 'home'" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_export_of_an_empty_conversation_boots(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        memory.session(namespace="home", user="小明", session_id="empty", create=True)
+    assert run("export", str(tmp_path / "out"), store=True).exit_code == 0
+    assert firmware_boots(tmp_path / "out" / "memory")
+    assert run("check", str(tmp_path / "out")).exit_code == 0
+
+
 # ── there and back ───────────────────────────────────────────────────────────────────────────────────────────
 
 

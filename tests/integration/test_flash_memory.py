@@ -404,12 +404,12 @@ def test_a_backup_is_a_directory_of_its_own(tmp_path: Path) -> None:
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_vectors_are_a_typed_error_and_nothing_is_stored(tmp_path: Path) -> None:
-    with opened(tmp_path, embedder=FakeEmbedder()) as memory:
-        chat = memory.session(namespace=NS, user=USER)
-        with pytest.raises(Unsupported, match="SQLite"):
-            chat.add_message("user", "hello")
-        assert chat.get_recent() == []
+def test_vectors_are_a_typed_error_and_nothing_is_made(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="SQLite"):
+        Memory(f"flash:{tmp_path}/device", embedder=FakeEmbedder())
+    assert not (tmp_path / "device").exists()
+    with opened(tmp_path) as memory, pytest.raises(Unsupported, match="SQLite"):
+        memory.vectors()
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:

@@ -294,6 +294,8 @@ def export_command(target: Target, directory: str, backend: Backend) -> None:
     """
     with target.open() as memory, device_files.appearing(directory) as inside, typed_errors():
         scope = target.scope(memory)
+        if scope not in memory.scopes(scope.namespace):
+            raise NotFound(f"Nothing is kept about {scope.user!r} in the namespace {scope.namespace!r}.")
         user = memory.user(scope.user, namespace=scope.namespace)
         infos, facts = oldest_first(user), list(_facts(user, ("active",)))
         _copy(memory, user, infos, facts, location.written(inside, scope, backend))

@@ -157,7 +157,8 @@ def _first_text(name: str) -> str:
 
 @contextmanager
 def appearing(path: str) -> Iterator[str]:
-    """A directory to write into, which stands at ``path`` when it is complete; one that is there must be empty.
+    """An empty device's directory to write into, which stands at ``path`` when it is complete. One that is there must
+    be empty.
 
     Raises:
         InvalidInput: there is something at ``path``.
@@ -169,6 +170,7 @@ def appearing(path: str) -> Iterator[str]:
         )
     with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=f"{target.name}.") as made:
         inside = os.path.join(made, "device")
+        folder.write(inside)
         yield inside
         os.replace(inside, target)
 
