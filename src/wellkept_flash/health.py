@@ -68,7 +68,7 @@ def repair(root, disk=None):
         InvalidInput: ``root`` is an image file: unpack it, repair the folder and make a new image.
     """
     if (disk or Disk()).size(root) >= 0:
-        raise InvalidInput("an image cannot be repaired in place: unpack it (images.unpack) and repair that")
+        raise InvalidInput("an image is not changed: unpack it (images.unpack) and repair the folder")
     folder = Folder(root, disk)
     done = {}
     for session in folder.sessions():

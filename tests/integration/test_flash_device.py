@@ -226,7 +226,13 @@ def test_an_image_is_as_good_as_a_directory(kind: str, tmp_path: Path, run: Run)
         "1 new memories.",
     ]
     assert "0 new messages" in run("import", path, store=True).stdout
-    assert "unpack" in run("repair", path).output or run("repair", path).exit_code == 2
+    before = Path(path).read_bytes()
+    refused = run("repair", path)
+    assert refused.exit_code == 2 and "--into" in refused.output
+    repaired = run("repair", path, "--into", str(tmp_path / "unpacked"))
+    assert repaired.exit_code == 0 and "is sound" in repaired.stdout
+    assert "用户住在无锡" in run("show", str(tmp_path / "unpacked")).stdout
+    assert Path(path).read_bytes() == before
 
 
 def test_a_memory_that_the_device_changed_is_changed(device: Path, tmp_path: Path, run: Run) -> None:
