@@ -21,6 +21,7 @@ from tests.golden.fact_conversations import CONVERSATIONS, Said, Stated
 from wellkept import Memory, Policy
 from wellkept.models import OpenAI
 from wellkept.models.protocol import Model
+from wellkept.policy.numbers import find
 from wellkept.store.facts import Fact
 from wellkept.testing import FakeClock
 
@@ -103,8 +104,12 @@ def _is_gone(seq: int, stated: Stated, said: dict[int, Said], gone: set[str]) ->
 
 def _is(fact: Fact, seq: int, stated: Stated) -> bool:
     """Whether a fact of the store is the one that a person wrote down: of the same message, with its keyword."""
-    same = any(source.endswith(f":{seq}") for source in fact.sources)
-    return same and stated.keyword.casefold() in fact.text.casefold()
+    if not any(source.endswith(f":{seq}") for source in fact.sources):
+        return False
+    counted = {(it.value, it.unit) for it in find(stated.keyword)}
+    if counted:
+        return counted <= {(it.value, it.unit) for it in find(fact.text)}
+    return stated.keyword.casefold() in fact.text.casefold()
 
 
 def run(language: str, names: Sequence[str], model: Model, batch: int) -> list[str]:

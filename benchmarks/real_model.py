@@ -66,8 +66,9 @@ def run(language: str, model: Listening, merges: int) -> list[str]:
     found, jobs = summarised(language, model, merges)
     seconds = (time.perf_counter() - begin) / max(1, len(model.heard))
     for job in jobs:
-        print(job.state, dict(job.result or {}), job.last_error or "", flush=True)
+        print(job.state, job.attempts, dict(job.result or {}), job.last_error or "", flush=True)
     said, first = _first_notes(model)
+    jobs = [job for job in jobs if "covers" in (job.result or {})]
     refused = sum("refused" in (job.result or {}) or job.attempts > 1 for job in jobs)
     return [
         language, model.name, f"{first} of {said}", f"{refused} of {len(jobs)}", f"{found.all - found.lost} of {found.all}",

@@ -67,6 +67,7 @@ def check_openai(messages: Sequence[Mapping[str, Any]]) -> None:
 def _check_openai_content(message: Mapping[str, Any]) -> None:
     role, content = message["role"], message.get("content")
     assert message.keys() <= OPENAI_FIELDS.get(role, message.keys()), f"unknown field in {message}"
+    assert re.fullmatch(r"[^\s<|\\/>]{1,64}", message.get("name", "-")), f"name {message['name']!r}"
     assert "tool_calls" not in message or message["tool_calls"], "tool_calls may not be empty"
     if role != "tool":
         assert "tool_call_id" not in message, "tool_call_id belongs in a tool message"

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wellkept.core import Core
-from wellkept.errors import BudgetExceeded, InvalidInput
+from wellkept.errors import BudgetExceeded
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     NOTE,
-    Candidate,
     Count,
     Item,
     Rendered,
@@ -21,17 +20,21 @@ from wellkept.policy.assemble import (
     SystemText,
     clip,
     joined,
+    name_of,
     rendered,
     window,
     window_candidates,
 )
 from wellkept.policy.bridge import bridge
+from wellkept.policy.checks import check_budget
 from wellkept.policy.messages import repair, to_anthropic, to_openai
 from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
-from wellkept.recall import Result, recall, search_of
-from wellkept.records import Event, Record, Scope, text_of
+from wellkept.records import Candidate, Event, Record, Scope, text_of
 from wellkept.store.protocol import SessionRef
 from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers
+
+if TYPE_CHECKING:
+    from wellkept.recall import Result
 
 LEAST_RELEVANCE = 0.25
 RECALLED_TOKENS = 120
@@ -90,7 +93,7 @@ class Context(Record):
     @cached_property
     def text(self) -> str:
         """All of it as plain text."""
-        lines = [f"{event.speaker or event.role}: {text_of(event.content)}" for event in self.events]
+        lines = [f"{name_of(event.speaker, event.role)}: {text_of(event.content)}" for event in self.events]
         return "\n\n".join(filter(None, [self.system, "\n".join(lines)]))
 
     def to_openai(self) -> list[dict[str, Any]]:
@@ -136,9 +139,7 @@ def build(
     Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
     BudgetExceeded when the newest user message does not fit.
     """
-    budget = core.policy.context_budget if budget is None else budget
-    if not isinstance(budget, int) or budget < 1:
-        raise InvalidInput(f"The budget is {budget!r}; it must be a whole number of tokens and at least 1.")
+    budget = check_budget(core.policy.context_budget if budget is None else budget)
     room = core.room(budget)
     tiers = core.store.read(lambda tables: read_tiers(core, tables, ref, room, then, seen))
     if recalled is None:
@@ -164,6 +165,8 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
 
 def _recalled(core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment) -> list[Recalled]:
     """What recall finds for the query; of an earlier moment, up to the newest event that the context knows."""
+    from wellkept.recall import recall, search_of
+
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
     until = last if then != NOW else None
     search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
@@ -301,8 +304,11 @@ def _recall(core: Core, tiers: Tiers, recalled: Sequence[Recalled], shown: Seque
 
 
 def _recalled_line(core: Core, result: Result) -> str:
+    text = clip(result.text, RECALLED_TOKENS, core.count)
+    if result.kind == "summary":
+        return text  # it says itself who said what, and when
     day = result.ts.astimezone(core.zone).date().isoformat()
-    return f"[{day}] {result.speaker or result.role}: {clip(result.text, RECALLED_TOKENS, core.count)}"
+    return f"[{day}] {name_of(result.speaker, result.role)}: {text}"
 
 
 def _fitting(shown: Sequence[Rendered], left: int, count: Count) -> SystemText:

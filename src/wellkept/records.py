@@ -13,6 +13,7 @@ from wellkept.errors import InvalidInput
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+Tier: TypeAlias = Literal["profile", "facts", "summary", "news", "recall", "bridge", "window"]
 Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobile", "email"]
 
 
@@ -224,8 +225,13 @@ class Summary(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine(Record):
-    """A piece of key data that a summary had no room for: ``text`` says where it stood, ``seq`` in which
-    event."""
+    """A piece of key data that a summary had no room for.
+
+    Attributes:
+        seq: the event that said it; for what an older summary said, the newest event that the older one covered.
+        kind, value: what it is ("amount", "7 CNY"), the same however it was written.
+        text: the sentence that it stood in, with its day and who said it.
+    """
 
     seq: int
     kind: str
@@ -256,6 +262,18 @@ def _block_text(block: Block) -> str:
 def blocks_of(content: Content) -> Sequence[Block]:
     """``content`` as blocks; a plain string is one ``Text``."""
     return (Text(content),) if isinstance(content, str) else content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(Record):
+    """One thing that could have been in a context, and why it is or is not."""
+
+    tier: Tier
+    id: str
+    tokens: int
+    kept: bool
+    reason: str
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

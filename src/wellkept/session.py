@@ -361,7 +361,9 @@ class Session(SessionReader):
                 tables.traces.remove_from(self._ref, turn[0].seq)
             return turn
 
-        return self._core.store.write(pop)
+        turn = self._core.store.write(pop)
+        self._core.store.empty_log()
+        return turn
 
     def end(self) -> bool:
         """Say that the conversation is over for now: what the user said and was not read yet is extracted at once,
@@ -384,7 +386,9 @@ class Session(SessionReader):
 
     def delete(self) -> dict[str, int]:
         """Remove the conversation and all that was derived from it alone; the rows removed, by table."""
-        return self._core.store.write(self._delete)
+        removed = self._core.store.write(self._delete)
+        self._core.store.empty_log()
+        return removed
 
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))

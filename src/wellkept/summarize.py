@@ -7,7 +7,7 @@ no room for goes to the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wellkept.core import Core
@@ -24,7 +24,7 @@ from wellkept.policy.compress import (
     repair_request,
     request,
     review,
-    source_line,
+    source_text,
     spoken,
     topics_of,
 )
@@ -97,23 +97,11 @@ class _Notes:
     by: str
     lost: tuple[KeyDatum, ...] = ()
 
-    def __add__(self, other: _Notes) -> _Notes:
-        return _Notes(
-            self.source + other.source,
-            self.entries + other.entries,
-            f"{self.text}\n{other.text}".strip(),
-            other.by,
-            self.lost + other.lost,
-        )
-
 
 def _summaries(run: Run, work: _Range) -> tuple[list[tuple[Summary, list[LedgerLine]]], Outcome]:
     outcome: dict[str, object] = {"covers": [work.events[0].seq, work.events[-1].seq]}
-    notes: dict[str, _Notes] = {}
     previous = {summary.topic: summary for summary in work.current}
-    for topic, entries in _by_topic(run.core, work.events).items():
-        for part, new in _notes(run, topic, entries, list(previous), outcome).items():
-            notes[part] = notes[part] + new if part in notes else new
+    notes = _notes(run, _by_topic(run.core, work.events), list(previous), outcome)
     limit = summary_limit(run.core) // min(MAX_TOPICS, max(1, len({*previous, *notes})))
     made = []
     for topic in {**previous, **notes}:
@@ -141,14 +129,14 @@ def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
 
 
 def _notes(
-    run: Run, topic: str, entries: list[Entry], topics: Sequence[str], outcome: dict[str, object]
+    run: Run, groups: Mapping[str, list[Entry]], topics: Sequence[str], outcome: dict[str, object]
 ) -> dict[str, _Notes]:
     """Notes of the model; of the built-in summariser where there is no model, no budget for it, or no use in it."""
-    extractive = {topic: _Notes(entries, entries, "", EXTRACTIVE)}
-    if run.core.model is None:
+    extractive = {topic: _Notes(entries, entries, "", EXTRACTIVE) for topic, entries in groups.items()}
+    if run.core.model is None or not groups:
         return extractive
     try:
-        return _model_notes(run, topic, entries, topics, outcome)
+        return _model_notes(run, groups, topics, outcome)
     except OverCeiling as error:
         outcome["refused"] = str(error)
     except ModelError as error:
@@ -159,27 +147,47 @@ def _notes(
 
 
 def _model_notes(
-    run: Run, topic: str, entries: list[Entry], topics: Sequence[str], outcome: dict[str, object]
+    run: Run, groups: Mapping[str, list[Entry]], topics: Sequence[str], outcome: dict[str, object]
 ) -> dict[str, _Notes]:
-    """A model's points, checked; what they lost is asked for once, and what is lost even then is handed on."""
-    keys = [key for entry in entries for key in extract(entry.text)]
-    source = "\n".join(map(source_line, entries))
+    """A model's points on all topics in one call, checked. What they lost is asked for once, and what is lost even then
+    is handed on. A topic of the application on which there are no points is left to the built-in summariser."""
+    given = [topic for topic in groups if topic != DEFAULT_TOPIC]
+    others = groups.get(DEFAULT_TOPIC, [])
+    keys = {topic: [key for entry in part for key in extract(entry.text)] for topic, part in groups.items()}
+    every = [key for part in keys.values() for key in part]
+    source = source_text(groups)
     named = _LANGUAGES.get(language(source), "as they are")
-    free = topic == DEFAULT_TOPIC
-    summary = _asked(run, source, keys, *request(entries, keys, named, topics if free else None))
-    lost = missing(keys, summary)
-    found = topics_of(summary)
-    if not free:
-        found = {topic: "\n".join(found.values())}
-    first = next(iter(found))
-    if lost:
-        outcome["repaired"] = len(lost)
-        found[first] += "\n" + _repaired(run, holding(entries, lost), keys, named, outcome)
-        lost = missing(lost, "\n".join(found.values()))
-    name = run.model.name
-    made = {part: _Notes(entries, [], dated(text.strip(), entries), name) for part, text in found.items()}
-    made[first] = replace(made[first], entries=holding(entries, lost), lost=lost)
+    reply = _asked(run, source, every, *request(groups, every, named, None if given else topics))
+    points = topics_of(reply, given, free=bool(others))
+    lost = {topic: missing(keys[topic], points[topic]) for topic in given if topic in points}
+    if others:  # a model may file them where it likes
+        lost[DEFAULT_TOPIC] = missing(keys[DEFAULT_TOPIC], reply)
+    held = {topic: holding(groups[topic], part) for topic, part in lost.items() if part}
+    repaired: dict[str, str] = {}
+    if held:
+        outcome["repaired"] = sum(map(len, lost.values()))
+        repaired = topics_of(_repaired(run, held, every, named, outcome), list(held), free=False)
+    if quiet := [topic for topic in given if topic not in points]:
+        outcome["no_points_on"] = quiet
+    made = {topic: _Notes(groups[topic], groups[topic], "", EXTRACTIVE) for topic in quiet}
+    for topic, text in points.items():
+        own = groups[topic] if topic in given else []
+        entries = sorted([*own, *others], key=lambda entry: entry.seq)
+        made[topic] = _Notes(entries, [], dated(text.strip(), entries), run.model.name)
+    for topic in held:
+        home, text = _home(topic, points, given), repaired.get(topic, "")
+        still = missing(lost[topic], text)
+        notes = made.get(home) or _Notes(groups[topic], [], "", run.model.name)
+        text = dated(f"{notes.text}\n{text}".strip(), groups[topic])
+        made[home] = replace(notes, text=text, entries=holding(groups[topic], still), lost=still)
     return made
+
+
+def _home(topic: str, points: Mapping[str, str], given: Sequence[str]) -> str:
+    """Where points on ``topic`` belong: a model may have split the default topic into its own."""
+    if topic in given:
+        return topic
+    return next((found for found in points if found not in given), topic)
 
 
 def _asked(run: Run, source: str, keys: Sequence[KeyDatum], system: str, message: str) -> str:
@@ -194,10 +202,14 @@ def _asked(run: Run, source: str, keys: Sequence[KeyDatum], system: str, message
 
 
 def _repaired(
-    run: Run, entries: Sequence[Entry], keys: Sequence[KeyDatum], named: str, outcome: dict[str, object]
+    run: Run,
+    held: Mapping[str, list[Entry]],
+    keys: Sequence[KeyDatum],
+    named: str,
+    outcome: dict[str, object],
 ) -> str:
     """Points on what was lost; none when the model fails at them, because the first notes are good without."""
-    system, message = repair_request(entries, named)
+    system, message = repair_request(held, named)
     try:
         return _asked(run, message, keys, system, message)
     except (ModelError, OverCeiling) as error:

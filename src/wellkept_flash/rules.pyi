@@ -9,6 +9,7 @@ CONFLICT: str
 DIFFERENT: str
 
 class Statement:
+    normal: str
     core: list[Token]
     turns: int
     stances: int

@@ -77,6 +77,8 @@ def is_subject(token):
 
 def fold(text):
     """``text`` in lower case (Latin, Greek, Cyrillic), full-width forms made plain."""
+    if len(text.encode()) == len(text):
+        return text.lower()
     return "".join([_fold(char) for char in text])
 
 

@@ -37,6 +37,10 @@ class Reopened:
         with closing(self._open()) as store:
             return store.scrub(texts)
 
+    def empty_log(self) -> bool:
+        with closing(self._open()) as store:
+            return store.empty_log()
+
     def _open(self) -> FlashStore:
         return FlashStore(self.location, tally=tally(estimate))
 

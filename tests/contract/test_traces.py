@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.scene import ALICE, BOB, TWIN, open_session
-from wellkept.policy.assemble import Candidate
-from wellkept.records import Policy, Scope, plain, utc
+from wellkept.records import Candidate, Policy, Scope, plain, utc
 from wellkept.store.protocol import SessionRef, Store, Trace
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from wellkept import Memory
-from wellkept.memory import UserMemory
+from wellkept.user import UserMemory
 
 # A pair a line: what was said first | what is said later.
 REPLACED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from wellkept import Memory, Policy
 from wellkept.errors import InvalidInput, NotFound
+from wellkept.records import text_of
 from wellkept.session import Session
 from wellkept.testing import FakeClock
 from wellkept.user import UserMemory
@@ -157,21 +159,24 @@ def test_letter_case_is_ignored_beyond_ascii(alice: UserMemory) -> None:
     assert alice.forget(alice.forget("猫")).left == {"profiles": 1}
 
 
-def test_the_title_of_another_session_is_said_and_its_own_is_emptied(
-    memory: Memory, alice: UserMemory
-) -> None:
-    memory.session(namespace="acme", user="alice", title="Peanuts talk")
+def test_titles_of_all_sessions_are_emptied(memory: Memory, alice: UserMemory) -> None:
+    other = memory.session(namespace="acme", user="alice", title="Peanuts talk")
     own = memory.session(namespace="acme", user="alice", title="On PEANUTS")
     own.add_message("user", "I never eat peanuts")
-    assert alice.forget(alice.forget("peanuts")).left == {"sessions": 1}
-    assert own.info().title == ""
+    preview = alice.forget("peanuts")
+    assert set(preview.places["session title"]) == {own.id, other.id}
+    receipt = alice.forget(preview)
+    assert (receipt.left, receipt.removed["titles"]) == ({}, 2)
+    assert own.info().title == other.info().title == ""
 
 
 def test_a_single_han_character_is_looked_for(memory: Memory, alice: UserMemory) -> None:
     memory.session(namespace="acme", user="alice", metadata={"pet": "猫"})
     alice.profile["user"] = "养猫"
     alice.add("The user has a 猫", infer=False)
-    assert alice.forget(alice.forget("猫")).left == {"profiles": 1, "sessions": 1}
+    preview = alice.forget("猫")
+    assert set(preview.places) == {"session metadata", "profile"}
+    assert alice.forget(preview).left == {"profiles": 1}
 
 
 def test_a_short_word_is_looked_for_as_a_word(alice: UserMemory) -> None:
@@ -249,3 +254,160 @@ def test_a_preview_is_of_no_use_to_another_user() -> None:
             memory.user("bob", namespace="acme").forget(preview)
         assert [event.content for event in chats["bob"].get_recent()] == ["完全无关的一句话"]
         assert memory.user("alice", namespace="acme").forget(preview).removed["events"] == 1
+
+
+def held(alice: UserMemory, query: str) -> list[str]:
+    return [str(text_of(event.content)) for event in alice.forget(query).events]
+
+
+WORDS_IN = [
+    ("Tom", ["Tom left", "TOM!", "I met Tom's sister", "和Tom吃饭", "Tom"]),
+    ("13", ["room 13", "13岁了", "on the 13, at noon"]),
+    ("Ann", ["Ann, hello", "ask ann"]),
+    ("café", ["my cafe", "the Café", "CAFÉ!", "cafe\u0301 noir"]),
+    ("花生", ["我对花生过敏", "花生酱", "花\u200b生"]),
+    ("peanut", ["Peanuts!", "ｐｅａｎｕｔ", "pea\u200bnut", "pea\u00adnut"]),
+    ("Tom Paris", ["met Tom Paris", "tom  paris", "Tom\nParis", "TOM PARIS."]),
+    ("头发", ["我的頭髮很长"]),
+    ("C++", ["I write C++ code"]),
+    ("O'Brien", ["Mr O'Brien called", "O’Brien"]),
+    ("alice@example.org", ["mail alice@example.org now"]),
+    ("100%", ["100% sure"]),
+]
+WORDS_OUT = [
+    ("Tom", ["tomorrow", "atom", "customs", "Tommy", "bottom", "automatic"]),
+    ("13", ["2013", "130", "1.313", "A13", "9130"]),
+    ("Ann", ["Anna", "annual", "banner", "cannot"]),
+    ("art", ["party", "start", "artist"]),
+    ("猫", ["我养狗"]),
+    ("李明", ["李小明"]),
+    ("Tom Paris", ["Paris Tom", "Tom went to Paris"]),
+    ("her", ["there", "mother"]),
+]
+
+
+@pytest.mark.parametrize(("query", "texts"), WORDS_IN)
+def test_a_word_is_found_however_it_is_written(
+    alice: UserMemory, chat: Session, query: str, texts: list[str]
+) -> None:
+    for text in texts:
+        chat.add_message("user", text)
+    assert held(alice, query) == texts
+    assert alice.forget(alice.forget(query)).left == {}
+    assert chat.get_recent() == []
+
+
+@pytest.mark.parametrize(("query", "texts"), WORDS_OUT)
+def test_a_part_of_another_word_is_not_it(
+    alice: UserMemory, chat: Session, query: str, texts: list[str]
+) -> None:
+    for text in texts:
+        chat.add_message("user", text)
+        alice.add(f"Said {text}", infer=False)
+    chat.add_message("user", f"so: {query}.")
+    preview = alice.forget(query)
+    if preview.reason is None:
+        assert ([event.content for event in preview.events], preview.facts) == ([f"so: {query}."], ())
+        assert alice.forget(preview).left == {}
+        assert len(chat.get_recent(100)) == len(texts)
+
+
+def test_words_that_stand_apart_are_named_and_stay_when_the_phrase_is_there(
+    alice: UserMemory, chat: Session
+) -> None:
+    whole = chat.add_message("user", "I met Tom Paris")
+    apart = chat.add_message("user", "Tom lives in Paris")
+    chat.add_message("user", "Paris is nice")
+    preview = alice.forget("Tom Paris")
+    assert ([event.id for event in preview.events], preview.alike) == ([whole.id], (apart.id,))
+    alice.forget(preview)
+    assert [event.id for event in alice.forget("Tom Paris").events] == [apart.id]
+
+
+def test_a_text_that_is_spread_over_blocks_is_found(alice: UserMemory, chat: Session) -> None:
+    blocks = [{"type": "text", "text": "I love mar"}, {"type": "text", "text": "zipan"}]
+    chat.add_messages([{"role": "user", "content": blocks}])
+    assert len(alice.forget("marzipan").events) == 1
+    assert alice.forget(alice.forget("marzipan")).left == {}
+
+
+def test_metadata_keys_and_speakers_are_looked_into(
+    memory: Memory, alice: UserMemory, chat: Session, path: Path
+) -> None:
+    said = [
+        chat.add_message("user", "one", metadata={"mood": {"about": ["Zanzibar"]}}),
+        chat.add_message("user", "two", idempotency_key="trip-zanzibar-1"),
+        chat.add_message("user", "three", speaker="Zanzibar"),
+    ]
+    kept = chat.add_message("user", "four", metadata={"about": "Rome"}, idempotency_key="trip-rome")
+    other = memory.session(
+        namespace="acme", user="alice", title="To ZANZIBAR", metadata={"trip": "Zanzibar", "year": 2026}
+    )
+    alice.keep("Travels a lot", metadata={"where": "Zanzibar"})
+    preview = alice.forget("Zanzibar")
+    assert preview.places == {
+        "message metadata": (said[0].id,),
+        "message idempotency_key": (said[1].id,),
+        "message speaker": (said[2].id,),
+        "session title": (other.id,),
+        "session metadata": (other.id,),
+    }
+    receipt = alice.forget(preview)
+    assert receipt.left == {}
+    assert {"events": 3, "facts": 1, "titles": 1, "metadata": 1}.items() <= receipt.removed.items()
+    assert [event.id for event in chat.get_recent()] == [kept.id]
+    assert (other.info().title, other.info().metadata) == ("", {"year": 2026})
+    assert b"anzibar" not in raw(path) and b"ANZIBAR" not in raw(path)
+
+
+def test_a_question_that_quotes_it_goes_with_it(alice: UserMemory, chat: Session, memory: Memory) -> None:
+    chat.add_message("user", "Marzipan is what I adore")
+    scope = alice._scope
+    memory._core.store.write(
+        lambda tables: tables.doubts.add(scope, "forget", facts=[], text="forget marzipan", at=1)
+    )
+    assert alice.forget(alice.forget("marzipan")).left == {}
+    assert alice.review() == []
+
+
+def test_what_is_deleted_is_out_of_the_files_at_once(memory: Memory, chat: Session, path: Path) -> None:
+    other = memory.session(namespace="acme", user="alice")
+    for number in range(30):
+        other.add_message("user", f"Something else {number}")
+        chat.add_message("user", f"I adore marzipan {number}")
+        chat.add_message("assistant", f"Quokka {number}")
+    assert b"marzipan" in raw(path)
+    chat.delete()
+    assert b"marzipan" not in raw(path) and b"Quokka" not in raw(path)
+    assert len(other.get_recent(100)) == 30
+
+
+def test_a_turn_that_is_taken_away_is_out_of_the_files_at_once(chat: Session, path: Path) -> None:
+    for number in range(30):
+        chat.add_message("user", f"Something else {number}")
+    chat.add_message("user", "I adore marzipan")
+    chat.add_message("assistant", "Quokka")
+    assert len(chat.pop_turn()) == 2
+    assert b"marzipan" not in raw(path) and b"Quokka" not in raw(path)
+
+
+def test_a_reader_is_not_waited_for_and_the_next_time_makes_up_for_it(
+    memory: Memory, chat: Session, path: Path
+) -> None:
+    chat.add_message("user", "I adore marzipan")
+    with Memory(str(path), worker=False) as another:
+        begun, done = threading.Event(), threading.Event()
+
+        def read(tables: object) -> None:
+            another._core.store.read(lambda inner: inner.sessions.scopes())
+            begun.set()
+            done.wait(10)
+
+        reader = threading.Thread(target=another._core.store.read, args=(read,))
+        reader.start()
+        begun.wait(10)
+        chat.pop_turn()
+        done.set()
+        reader.join()
+    assert memory._core.store.empty_log()
+    assert b"marzipan" not in raw(path)

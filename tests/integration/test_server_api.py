@@ -162,6 +162,12 @@ def test_the_last_turn_can_be_taken_back(api: Api) -> None:
     assert api.get(f"/sessions/{id}")["events"] == 2
 
 
+def test_a_session_without_a_model_has_nothing_to_extract_at_its_end(api: Api) -> None:
+    id = api.session("I like tea")
+    assert api.post(f"/sessions/{id}/end", None, 200) == {"extracting": False}
+    api.post("/sessions/nowhere/end", None, 404)
+
+
 # ── the same request twice
 # ───────────────────────────────────────────────────────────────────────────────────
 

@@ -100,6 +100,7 @@ def test_a_stolen_session_id_is_not_found_anywhere(keyed: Running) -> None:
         ("GET", "/live", None),
         ("GET", "/summaries", None),
         ("DELETE", "/turn", None),
+        ("POST", "/end", None),
     ]:
         refused = ask(keyed, secret, method, f"/v1/sessions/of-bob{path}", json=body)
         assert (refused.status_code, "4711" in refused.text) == (404, False), path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -248,6 +249,57 @@ def test_topics_that_the_application_gives_do_not_dilute_each_other(make: Make) 
     assert "42000" in by_topic["work"] and "42000" not in by_topic["家"]
     assert "# work" in chat.get_context().system
     assert len({each.version for each in chat.summaries()}) == 1
+
+
+def headed(call: Call) -> str:
+    """A good model that puts the topic lines of what it is given before its points."""
+    lines = [line.split(": ", 1)[1] if line.startswith("[") else line for line in call.text.splitlines()]
+    until = lines.index("") if "" in lines else len(lines)
+    return "\n".join(line if line.startswith("#") else f"- {line}" for line in lines[:until])
+
+
+def test_all_topics_that_the_application_gives_cost_one_call(make: Make) -> None:
+    model = Summariser(headed)
+    memory = make(model, summarize_every=8)
+    chat = open_chat(memory)
+    for number, topic in enumerate(["Work", "家", "health\n: "] * 2):
+        chat.add_message("user", f"第{number}项要花 4{number}000 元。", metadata={"topic": topic})
+        chat.add_message("assistant", "好的。")
+    talk(chat, 4)
+    memory.run_jobs()
+    assert len(model.calls) == 1
+    by_topic = {each.topic: each for each in chat.summaries()}
+    assert set(by_topic) == {"Work", "health\n: ", "家", DEFAULT_TOPIC}
+    assert all(each.by == model.name and "#" not in each.text for each in by_topic.values())
+    for topic, own in {"Work": "40000", "家": "41000", "health\n: ": "42000", DEFAULT_TOPIC: "恐龙"}.items():
+        assert [name for name, each in by_topic.items() if own in each.text] == [topic]
+
+
+@pytest.mark.parametrize("lost", ["work", "家"])
+def test_a_topic_that_a_model_has_no_points_on_is_digested_from_its_messages(make: Make, lost: str) -> None:
+    def forgetful(call: Call) -> str:
+        if len(model.calls) > 1:
+            return headed(call)
+        parts = headed(call).split("# ")
+        return "- 没有标题的一点。\n" + "".join(
+            f"# {part}" for part in parts if part and not part.startswith(lost)
+        )
+
+    model = Summariser(forgetful)
+    memory = make(model, summarize_every=8)
+    chat = open_chat(memory)
+    for number in range(3):
+        chat.add_message("user", f"预算第{number}项是 4{number}000 元。", metadata={"topic": "work"})
+        chat.add_message("user", f"朵朵长到 10{number} 厘米了。", metadata={"topic": "家"})
+        chat.add_message("user", "再说", metadata={"topic": "work"})
+        chat.add_message("user", "好", metadata={"topic": "家"})
+    memory.run_jobs()
+    by_topic = {each.topic: each for each in chat.summaries()}
+    assert set(by_topic) == {"work", "家"}
+    assert "40000" in by_topic["work"].text and "100 厘米" in by_topic["家"].text
+    assert "厘米" not in by_topic["work"].text and "000 元" not in by_topic["家"].text
+    assert (by_topic[lost].by, len(model.calls)) == ("extractive", 1)
+    assert not any("没有标题" in each.text for each in by_topic.values())
 
 
 def test_topics_of_a_model_meet_those_of_the_application(make: Make) -> None:
@@ -659,3 +711,16 @@ def test_a_message_waits_for_no_model(make: Make) -> None:
     talk(chat, 12)
     assert len(chat.get_recent(100)) == 24
     model.gate.set()
+
+
+def test_what_is_recalled_of_a_ledger_says_once_who_said_it_and_when(make: Make) -> None:
+    memory = make(summary_share=0.05)
+    chat = open_chat(memory)
+    for number in range(30):
+        chat.add_message("user", f"第{number}次：恐龙馆门票{number * 13 + 7}元，要记住。")
+        chat.add_message("assistant", "好的")
+        memory.run_jobs()
+    assert "门票20元" in "".join(line.text for line in chat.ledger())
+    context = chat.get_context("恐龙馆门票20元")
+    recalled = [it.line for it in context.recalled if "/ledger/" in it.id or "/summary/" in it.id]
+    assert recalled and not any(re.match(r"\[[^]]+\] \w+: [\[·]", line) for line in recalled)

@@ -307,3 +307,23 @@ def test_any_damaged_page_is_survived_or_said(tmp_path: Path, name: str) -> None
     texts = sorted(text for session in everything(Path(report.salvaged)).values() for text in session)
     assert texts == sorted(text for session in said.values() for text in session)
     assert doctor(report.salvaged).findings == ()
+
+
+# ── another tokenizer ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_messages_that_several_tokenizers_counted_are_counted_once_for_all(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    fill(path, users=1, turns=3)
+    with Memory(str(path), policy=QUICK, tokenizer=len, worker=False) as memory:
+        [info] = memory.user("u0", namespace="n").sessions()
+        [note] = memory.doctor().findings
+        assert (note.subject, note.damage, note.repaired) == ("tokens", False, False)
+        assert doctor(str(path), repair=True).findings == (note,)  # it does not know by which
+        [done] = memory.doctor(repair=True).findings
+        assert done.repaired and memory.doctor().findings == ()
+        session = memory.session(namespace="n", user="u0", session_id=info.id)
+        assert session.info().tokens == sum(event.tokens for event in session.get_events()) != info.tokens
+    connection = apsw.Connection(str(path))
+    stored = connection.execute("SELECT length(content), tokens FROM events").fetchall()
+    assert stored and all(tokens == size + 4 for size, tokens in stored)

@@ -58,6 +58,7 @@ def test_the_rest_of_an_address_goes_with_it() -> None:
 
 
 KEPT = [
+    ("Two", ["One"]),
     ("用户喜欢喝咖啡", ["用户喜欢喝可乐"]),
     ("The user likes tea", ["The user likes coffee", "The user dislikes milk"]),
     ("用户对花生过敏", ["用户最喜欢的汤是罗宋汤", "女儿对花生过敏"]),

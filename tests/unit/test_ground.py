@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.gate_cases import GROUNDED, TOO_STRICT, UNGROUNDED, cases
 from wellkept.policy.claims import Claim
 from wellkept.policy.ground import Said, dated, refusal, since
 
@@ -56,7 +57,7 @@ NOT_SAID = [
     ("下周三我要做手术", "用户2026-03-04要做手术", None, "date '2026-03-04'"),
     ("我对花生过敏吗？", "用户对花生过敏", None, "asks or orders"),
     ("你以后叫小白", "用户叫小白", None, "asks or orders"),
-    ("如果我住在北京就好了", "用户住在北京", None, "only with '如果'"),
+    ("如果我住在北京，我会开心", "用户住在北京", None, "only with '如果'"),
     ("我喜欢猫，不喜欢狗", "用户喜欢狗", "不喜欢狗", "opposite"),
     ("他住在北京", "用户住在北京", None, "said of '他'"),
     ("My sister likes dogs", "User likes dogs", None, "said of 'sister'"),
@@ -83,6 +84,22 @@ def test_what_was_not_said_stays_out(message: str, text: str, quote: str | None,
     assert reason in (why(message, text, quote) or "it got through")
 
 
+@pytest.mark.parametrize(("message", "text", "quote"), cases(UNGROUNDED))
+def test_what_is_not_asserted_of_the_user_stays_out(message: str, text: str, quote: str) -> None:
+    assert why(message, text, quote) is not None
+
+
+@pytest.mark.parametrize(("message", "text", "quote"), cases(GROUNDED))
+def test_what_is_asserted_gets_through(message: str, text: str, quote: str) -> None:
+    assert why(message, text, quote) is None
+
+
+@pytest.mark.parametrize(("message", "text", "quote"), cases(TOO_STRICT))
+def test_the_gate_is_too_strict_here(message: str, text: str, quote: str) -> None:
+    """Not promised; when one of these gets through, move it to those that must."""
+    assert why(message, text, quote) is not None
+
+
 def test_keywords_must_stand_in_the_message_whatever_their_ending_case_and_width() -> None:
     assert why("I love PEANUTS", "User loves peanuts", None, "peanut") is None
     assert why("我喜欢ＰＹＴＨＯＮ", "用户喜欢python", None, "python") is None
@@ -94,7 +111,7 @@ ASSERTED = [
     "我觉得我对花生过敏", "我说过我对花生过敏", "我一直觉得我对花生过敏", "跟你说我对花生过敏", "我怕狗，我对花生过敏",
     "主要是我对花生过敏", "医生以为是感冒，其实我对花生过敏", "我对花生过敏，听说你也是", "不开玩笑，我对花生过敏",
     "I think I'm allergic to peanuts", "I thought you should know I'm allergic to peanuts", "I said I'm allergic to peanuts",
-    "I'm allergic to peanuts, my sister thought", "I was afraid of dogs, but I'm allergic to peanuts",
+    "I was afraid of dogs, but I'm allergic to peanuts",
 ]  # fmt: skip
 NOT_ASSERTED = [
     *(f"{marker}我对花生过敏" for marker in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 from rich.console import Group, RenderableType
@@ -69,7 +70,15 @@ def previewed(preview: Preview) -> RenderableType:
     shown = [*facts, *events]
     more = [render.hint(f"… and {len(shown) - _SHOWN} more")] if len(shown) > _SHOWN else []
     head = Text(f"This would erase {len(facts):,} facts and {len(events):,} messages:", style="bold")
-    return Group(head, *shown[:_SHOWN], *more)
+    notes = [f"It also stands in: {place} of {_ids(ids)}" for place, ids in preview.places.items()]
+    if preview.alike:
+        notes.append(f"Not taken, because the words stand apart there: {_ids(preview.alike)}")
+    return Group(head, *shown[:_SHOWN], *more, *map(render.hint, notes))
+
+
+def _ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return ", ".join(map(clean, ids[:_SHOWN])) + more
 
 
 def _line(kind: str, id: str, text: str) -> Text:

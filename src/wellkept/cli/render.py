@@ -14,8 +14,7 @@ from rich.text import Text
 from wellkept import records
 from wellkept.cli.output import clean
 from wellkept.context import Context
-from wellkept.policy.assemble import Candidate
-from wellkept.records import Block, Event, SessionInfo, blocks_of, text_of
+from wellkept.records import Block, Candidate, Event, SessionInfo, blocks_of, text_of
 
 _FENCED = re.compile(r'<memory tier="(\w+)"([^>]*)>\n(.*?)\n</memory>', re.DOTALL)
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')

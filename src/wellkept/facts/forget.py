@@ -3,9 +3,11 @@ receipt."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from wellkept.core import Core
@@ -13,8 +15,10 @@ from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
 from wellkept.outbox import put_if_due
+from wellkept.policy import needles
+from wellkept.policy.needles import Needle
 from wellkept.policy.terms import event_terms
-from wellkept.policy.words import Term, index_tokens, query_terms
+from wellkept.policy.words import index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
@@ -34,6 +38,10 @@ class Preview(Record):
         facts: facts in any state, with their history; those whose only sources go are among them.
         events: messages of whatever role that hold what is to be forgotten, or that the facts came from.
         sessions: the conversations whose summaries are dropped and made anew.
+        places: where else it stands, with the ids of the rows: "message metadata", "message idempotency_key" and
+            "message speaker" (the message goes as a whole), "session title" (is emptied), "session metadata" (the
+            entry goes), "profile" (names; left to you).
+        alike: ids of facts and messages that hold all the words of a phrase, but apart; they stay.
         reason: why ``forget`` will refuse it, or None.
     """
 
@@ -42,6 +50,8 @@ class Preview(Record):
     facts: tuple[Fact, ...]
     events: tuple[Event, ...]
     sessions: tuple[str, ...]
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alike: tuple[str, ...] = ()
     reason: str | None = None
 
 
@@ -64,7 +74,8 @@ class Receipt(Record):
 
 
 def preview(core: Core, scope: Scope, *, query: str | None, ids: Sequence[str]) -> Preview:
-    """What forgetting ``query`` (all its words), or the facts ``ids``, would take away."""
+    """What forgetting ``query``, or the facts ``ids``, would take away: what holds the query as a phrase, and
+    where nothing does, what holds all its words."""
     if (query is None) == (not ids):
         raise InvalidInput("Say what to forget: a text, or ids=[…] of memories.")
     return core.store.read(lambda tables: _preview(tables, scope, query, ids))
@@ -72,33 +83,52 @@ def preview(core: Core, scope: Scope, *, query: str | None, ids: Sequence[str]) 
 
 def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]) -> Preview:
     known = tables.facts.all(scope, states=ALL_STATES)
-    terms = [] if query is None else [term for term in query_terms(query) if not term.stop]
-    if query is not None and not terms:
+    if query is None:
+        found = _Found.of(tables, scope, [find(tables, scope, id) for id in ids], [])
+        return _planned(tables, scope, None, known, found, ())
+    needle, words = needles.query(query), needles.parts(query)
+    if needle is None:
         return _refused(
             scope, query, f"{query!r} names nothing in particular. Say what to forget, or pass ids."
         )
-    facts = (
-        [fact for fact in known if _mentions(fact, terms)]
-        if terms
-        else [find(tables, scope, id) for id in ids]
-    )
-    events = {event.id: (ref, event) for ref, event in _events(tables, scope, query, terms, facts)}
-    facts += [
+    found = _Found.of(tables, scope, [fact for fact in known if _mentions(fact, [needle])], [needle])
+    apart = _Found.of(tables, scope, [fact for fact in known if words and _mentions(fact, words)], [], words)
+    if not found.facts and not found.events:
+        found, apart = apart, found
+    alike = [id for id in apart.ids() if id not in found.ids()]
+    return _planned(tables, scope, query, known, found, alike)
+
+
+def _planned(
+    tables: Tables,
+    scope: Scope,
+    query: str | None,
+    known: Sequence[Fact],
+    found: _Found,
+    alike: Sequence[str],
+) -> Preview:
+    ids = {event.id for _, event in found.events.values()}
+    facts = found.facts + [
         fact
         for fact in known
-        if fact not in facts and fact.sources and all(id in events for id in fact.sources)
+        if fact not in found.facts and fact.sources and all(id in ids for id in fact.sources)
     ]
-    if not facts and not events:
+    places = {**found.places, **_elsewhere(tables, scope, _wanted(query, facts))}
+    if not facts and not ids and not places:
         return _refused(scope, query, f"Nothing of this user holds {query!r}.")
     everything = len(facts) == len(known) > FEW and query is not None
     reason = f"{query!r} matches every memory of this user. Pass ids to say which." if everything else None
-    found = sorted(events.values(), key=lambda pair: (pair[0].key, pair[1].seq))
+    events = [
+        event for _, event in sorted(found.events.values(), key=lambda pair: (pair[0].key, pair[1].seq))
+    ]
     return Preview(
         scope=scope,
         query=query,
         facts=tuple(sorted(facts, key=lambda fact: fact.key)),
-        events=tuple(event for _, event in found),
-        sessions=tuple(dict.fromkeys(event.session_id for _, event in found)),
+        events=tuple(events),
+        sessions=tuple(dict.fromkeys(event.session_id for event in events)),
+        places=places,
+        alike=tuple(alike),
         reason=reason,
     )
 
@@ -107,25 +137,66 @@ def _refused(scope: Scope, query: str | None, reason: str) -> Preview:
     return Preview(scope=scope, query=query, facts=(), events=(), sessions=(), reason=reason)
 
 
-def _mentions(fact: Fact, terms: Sequence[Term]) -> bool:
-    tokens = set(index_tokens("\n".join([fact.text, fact.attribute, *fact.labels, *fact.keywords])))
-    return all(
-        any(token.startswith(term.text) for token in tokens) if term.prefix else term.text in tokens
-        for term in terms
-    )
+def _mentions(fact: Fact, wanted: Sequence[Needle]) -> bool:
+    texts = [fact.text, fact.quote, fact.attribute, fact.subject, *fact.labels, *fact.keywords]
+    values = [*texts, json.dumps(dict(fact.metadata), default=str)]
+    return all(any(needle.is_in(value) for value in values) for needle in wanted)
 
 
-def _events(
-    tables: Tables, scope: Scope, query: str | None, terms: Sequence[Term], facts: Sequence[Fact]
-) -> list[tuple[SessionRef, Event]]:
-    """Events that hold the query, the sources of ``facts``, and whatever says the same word for word."""
-    found = [(ref, tables.events.get(ref, seq)) for ref, seq in tables.erasures.events(scope, terms, query)]
-    for fact in facts:
-        found += sources(tables, scope, fact)
-        for text in {fact.text, fact.quote} - {""}:
-            same = tables.erasures.events(scope, (), text)
-            found += [(ref, tables.events.get(ref, seq)) for ref, seq in same]
-    return [(ref, event) for ref, event in found if event is not None]
+def _wanted(query: str | None, facts: Sequence[Fact]) -> list[Needle]:
+    asked = [needle] if query and (needle := needles.query(query)) else []
+    return asked + [Needle(text) for fact in facts for text in dict.fromkeys((fact.text, fact.quote)) if text]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What holds what is to be forgotten: facts, events by id, and for those where else than in their content."""
+
+    facts: list[Fact]
+    events: dict[str, tuple[SessionRef, Event]]
+    places: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        tables: Tables,
+        scope: Scope,
+        facts: list[Fact],
+        wanted: Sequence[Needle],
+        every: Sequence[Needle] = (),
+    ) -> _Found:
+        """With the sources of ``facts``, and whatever says the same word for word."""
+        sought = [*wanted, *_wanted(None, facts)]
+        hits = tables.erasures.events(scope, sought, every) if sought or every else []
+        events, places = {}, defaultdict(list)
+        for ref, seq, where in hits:
+            if (event := tables.events.get(ref, seq)) is not None:
+                events[event.id] = (ref, event)
+                for place in where:
+                    if place != "content":
+                        places[f"message {place}"].append(event.id)
+        for fact in facts:
+            events.update((event.id, (ref, event)) for ref, event in sources(tables, scope, fact))
+        return cls(facts, events, {place: tuple(ids) for place, ids in places.items()})
+
+    def ids(self) -> list[str]:
+        return [*(fact.id for fact in self.facts), *self.events]
+
+
+def _elsewhere(tables: Tables, scope: Scope, wanted: Sequence[Needle]) -> dict[str, tuple[str, ...]]:
+    """Titles and metadata of sessions, and profile documents, that hold it."""
+    infos = tables.sessions.list(scope, limit=1 << 31)
+    documents = tables.profiles.current(scope)
+    found = {
+        "session title": [info.id for info in infos if _held(info.title, wanted)],
+        "session metadata": [info.id for info in infos if _held(json.dumps(dict(info.metadata)), wanted)],
+        "profile": [name for name, document in documents.items() if _held(document.text, wanted)],
+    }
+    return {place: tuple(ids) for place, ids in found.items() if ids}
+
+
+def _held(value: str, wanted: Sequence[Needle]) -> bool:
+    return any(needle.is_in(value) for needle in wanted)
 
 
 # ── doing it ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -141,9 +212,10 @@ def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     if plan.reason is not None:
         raise InvalidInput(f"Nothing was forgotten: {plan.reason}")
     texts = _texts(plan)
+    wanted = [Needle(text, inflected=text == plan.query) for text in texts]
     now = core.now()
-    removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, texts, now, actor))
-    left = core.store.read(lambda tables: tables.erasures.left(scope, texts))
+    removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, wanted, now, actor))
+    left = core.store.read(lambda tables: tables.erasures.left(scope, wanted))
     bytes_left = core.store.scrub(texts)
     if bytes_left:
         left["bytes"] = bytes_left
@@ -170,17 +242,8 @@ def _texts(plan: Preview) -> list[str]:
     return list(kept | dict.fromkeys([query] if query else []))
 
 
-def _names(title: str, texts: Sequence[str]) -> bool:
-    folded = title.casefold()
-    words = _WORD.findall(folded)
-    return any(
-        text.casefold() in (words if text.isascii() and len(text) < LEAST_NEEDLE else folded)
-        for text in texts
-    )
-
-
 def _remove(
-    core: Core, tables: Tables, scope: Scope, plan: Preview, texts: Sequence[str], now: int, actor: Actor
+    core: Core, tables: Tables, scope: Scope, plan: Preview, wanted: Sequence[Needle], now: int, actor: Actor
 ) -> dict[str, int]:
     graves = [source_grave(text_of(event.content)) for event in plan.events if event.role == "user"]
     for fact in plan.facts:
@@ -188,7 +251,8 @@ def _remove(
             graves += claim_graves(fact, text_of(event.content))
     tables.erasures.bury(scope, graves, at=now)
     removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now, actor=actor)
-    removed["jobs"] = tables.erasures.jobs(scope, texts)
+    removed["doubts"] += tables.erasures.doubts(scope, wanted)
+    removed["jobs"] = tables.erasures.jobs(scope, wanted)
     removed["traces"] = tables.traces.remove(scope)
     removed["replies"] = tables.replies.forget(scope)
     removed["events"] = removed["summaries"] = 0
@@ -202,7 +266,5 @@ def _remove(
         )
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
-        info = tables.sessions.info(ref)
-        if info and _names(info.title, texts):
-            tables.sessions.rename(ref, "")
+    removed.update(tables.erasures.sessions(scope, wanted))
     return {table: rows for table, rows in removed.items() if rows}

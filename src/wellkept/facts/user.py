@@ -16,7 +16,7 @@ from wellkept.facts.wishes import pending
 from wellkept.ids import is_number
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
 from wellkept.policy.claims import USER, Claim
-from wellkept.policy.filters import Condition, matches
+from wellkept.policy.filters import ANYTHING, Condition, matches
 from wellkept.policy.filters import parse as parse_filters
 from wellkept.policy.labels import carries, catalogue, check_labels
 from wellkept.records import Record, Scope, utc
@@ -92,7 +92,7 @@ class FactsReader:
             for fact in self._core.store.read(page)
             if (cursor is None or fact.id > cursor)
             and (not labels or carries(fact, labels))
-            and matches(wanted, fields(fact, self._scope))
+            and (wanted == ANYTHING or matches(wanted, fields(fact, self._scope)))
         ]
         shown = tuple(facts[:most])
         return FactPage(shown, shown[-1].id if len(facts) > most else None)

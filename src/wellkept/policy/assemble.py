@@ -12,14 +12,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from wellkept.errors import BudgetExceeded
 from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
-from wellkept.records import Event, Record, ToolCall, ToolResult, text_of
+from wellkept.records import Candidate, Event, Record, Tier, ToolCall, ToolResult, text_of
 
 Count: TypeAlias = Callable[[str], int]
-Tier: TypeAlias = Literal["profile", "facts", "summary", "news", "recall", "bridge", "window"]
 
 LEAST_TOKENS = 64  # less than this is no use for the newest user message
 NOTE = (
@@ -59,18 +58,6 @@ class Section(Record):
     fenced: bool = True
     clip: bool = False
     attributes: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate(Record):
-    """One thing that could have been in a context, and why it is or is not."""
-
-    tier: Tier
-    id: str
-    tokens: int
-    kept: bool
-    reason: str
-    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +102,11 @@ def fence(tier: str, body: str, attributes: Mapping[str, str] | None = None) -> 
 def defuse(text: str) -> str:
     """``text`` with the opening bracket of memory tags replaced by a look-alike."""
     return _FENCE.sub("‹", text)
+
+
+def name_of(speaker: str | None, role: str) -> str:
+    """Who spoke, as a line of text shows it: on one line, and nothing that could end a fence."""
+    return defuse(" ".join(speaker.split())) or role if speaker else role
 
 
 def _attribute(value: str) -> str:

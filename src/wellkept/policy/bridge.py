@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeAlias
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, TypeAlias
 
-from wellkept.policy.assemble import Count, Item, Section, fence
-from wellkept.policy.digest import Entry, digest
+from wellkept.policy.assemble import Count, Item, Section, fence, name_of
 from wellkept.records import Event, text_of
+
+# What reads dates and numbers is imported when something has left the window.
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from wellkept.policy.digest import Entry
 
 TITLE = "earlier messages of this conversation, shortened"
 
@@ -46,10 +50,12 @@ def entry(event: Event, zone: ZoneInfo) -> Entry:
 
 
 def _said(event: Event) -> _Said:
-    return event.seq, event.speaker or event.role, text_of(event.content), event.ts
+    return event.seq, name_of(event.speaker, event.role), text_of(event.content), event.ts
 
 
 def _entry(said: _Said, zone: ZoneInfo) -> Entry:
+    from wellkept.policy.digest import Entry
+
     seq, speaker, text, ts = said
     return Entry(seq, speaker, text, ts.astimezone(zone).date().isoformat())
 
@@ -57,5 +63,7 @@ def _entry(said: _Said, zone: ZoneInfo) -> Entry:
 @lru_cache(maxsize=32)
 def _digested(said: tuple[_Said, ...], limit: int, zone: ZoneInfo, count: Count) -> str:
     """The digest, kept because the same events stand behind a window that does not move for many turns."""
+    from wellkept.policy.digest import digest
+
     entries = [_entry(each, zone) for each in said]
     return digest(entries, limit=limit, count=count).text if limit > 0 else ""

@@ -13,6 +13,7 @@ from wellkept.policy.content import json_text
 from wellkept.records import ROLES, Block, Content, Draft, Text, utc
 
 MAX_NAME = 512
+MAX_BUDGET = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -84,6 +85,15 @@ def check_limit(limit: int) -> int:
     if not isinstance(limit, int) or limit < 1:
         raise InvalidInput(f"The limit is {limit!r}; it must be a whole number and at least 1.")
     return min(limit, sys.maxsize)
+
+
+def check_budget(budget: int) -> int:
+    """``budget`` as it is. Raises InvalidInput unless it is a number of tokens that a context can have."""
+    if not isinstance(budget, int) or isinstance(budget, bool) or not 1 <= budget <= MAX_BUDGET:
+        raise InvalidInput(
+            f"The budget is {budget!r:.80}; it must be a whole number of tokens, from 1 to {MAX_BUDGET:,}."
+        )
+    return budget
 
 
 def check_seq(what: str, seq: int | None) -> None:

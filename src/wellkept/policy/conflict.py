@@ -29,7 +29,8 @@ MAX_WORDS = 32
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
 _CLAUSES = lazy.compile(
-    r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while)\b(?= (?:i|my|we|our|he|she|they)\b)|但是?|不过|而是",
+    r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while|so|because)\b(?= (?:i|my|we|our|he|she|they)\b)"
+    r"|但是?|不过(?![敏年夜生节])|而是|所以|因为|因此",
     re.IGNORECASE,
 )
 # What one statement adds to another in the same text.
@@ -134,19 +135,29 @@ def handles(claim: Claim) -> Handles:
     Of two claims that are the same, finer or opposite, one begins with all words of the other, numbers aside
     (``rules.relation``); two that are kept apart by their key or topic share that.
     """
-    statement = _parsed(claim.text)
+    told = topic(_predicate(claim))
+    return _handles(claim.text, _normal(claim.subject), _normal(claim.attribute), told.name if told else "")
+
+
+@lru_cache(maxsize=256)
+def _handles(text: str, subject: str, attribute: str, told: str) -> Handles:
+    statement = _parsed(text)
     stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
     ]
     sizes = range(1, min(len(stems), MAX_WORDS) + 1)
-    subject, told = rules.normal(claim.subject), topic(_predicate(claim))
-    shared = [_handle("key", subject, rules.normal(claim.attribute))] if claim.attribute else []
-    shared += [_handle("topic", subject, told.name)] if told else []
-    shared += [_handle("gist", *gist(claim.text).words)]
+    shared = [_handle("key", subject, attribute)] if attribute else []
+    shared += [_handle("topic", subject, told)] if told else []
+    shared += [_handle("gist", *gist(text).words)]
     whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
     wholes = [_handle("whole", *stems[:size]) for size in sizes]
     return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
+
+
+def fingerprint(text: str) -> bytes:
+    """``rules.fingerprint`` of a claim's text, as 16 bytes."""
+    return hashlib.sha256(_parsed(text).normal.encode()).digest()[:16]
 
 
 def _handle(*parts: str) -> str:
@@ -184,7 +195,7 @@ def _opposes(new: Claim, old: Claim) -> str:
     """How two claims stand of which one may deny what the other says, in other words ("cannot eat", 吃不了), or
     put it into the past."""
     a, b = gist(new.text), gist(old.text)
-    if not a.words or a.words != b.words or rules.normal(new.subject) != rules.normal(old.subject):
+    if not a.words or a.words != b.words or _normal(new.subject) != _normal(old.subject):
         return ""
     if a.stances == b.stances and a.marks == b.marks and a.negative != b.negative:
         return "replaces"
@@ -203,7 +214,7 @@ def same_content(new: Claim, old: Claim) -> bool:
 
 def _succeeds(new: Claim, old: Claim, correction: bool, source: str) -> str:
     """How two claims stand of which one may be the later value of what the other tells."""
-    if rules.normal(new.subject) != rules.normal(old.subject) or _marks(new) != _marks(old):
+    if _normal(new.subject) != _normal(old.subject) or _marks(new) != _marks(old):
         return ""
     if _BESIDE.search(new.text) or _BESIDE.search(old.text):
         return ""
@@ -253,15 +264,20 @@ def _statement(claim: Claim) -> rules.Statement:
 
 
 @lru_cache(maxsize=4096)
+def _normal(text: str) -> str:
+    return str(rules.normal(text))
+
+
+@lru_cache(maxsize=4096)
 def _parsed(text: str) -> rules.Statement:
     """A parsed text, to be read only; the same few facts are looked at again and again."""
     return rules.Statement(text)
 
 
 def _same_key(new: Claim, old: Claim) -> bool:
-    if not new.attribute or rules.normal(new.attribute) != rules.normal(old.attribute):
+    if not new.attribute or _normal(new.attribute) != _normal(old.attribute):
         return False
-    return bool(rules.normal(new.subject) == rules.normal(old.subject))
+    return bool(_normal(new.subject) == _normal(old.subject))
 
 
 def _same_frame(new: Claim, old: Claim) -> bool:

@@ -14,9 +14,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from wellkept.errors import InvalidInput
 from wellkept.policy import dates, lazy, numbers
+from wellkept.policy.assertion import is_reserved, is_taken_back, leads_own_words
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
 from wellkept.policy.intent import sentences, states
@@ -26,11 +28,8 @@ from wellkept.policy.plainwords import (
     FRAME,
     ITSELF,
     KIN,
-    NOT_ASSERTED,
     OTHERS,
-    OWN_WORD,
     SAID_BY,
-    TURN,
 )
 from wellkept.policy.words import index_tokens
 from wellkept.records import Record
@@ -38,10 +37,17 @@ from wellkept_flash import rules, words
 
 # What a person writes around other people's words.
 _FOREIGN = lazy.compile(
-    r"```.*?(?:```|\Z)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
+    r"```.*?(?:```|\Z)|[“\"「『‘](?=\s*(?:我|I\b))[^”\"」』’\n]*[”\"」』’]|(?<!\w)'(?=I\b)[^\n]*?'(?!\w)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
     r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+
+_WOULD = lazy.compile(r"['’]d(?= (?:like|love|prefer|rather|want|be|have)\b)", re.IGNORECASE)
+_SIMPLE_PAST = lazy.compile(
+    r"(?:^|,|\b(?:i|we|he|she|they|who)\b)\s*(?:\w+ly |also |just |once |first )?(\w+ed)\b"
+)
+# Clauses, of what comes after the words of a claim.
+_TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +79,64 @@ def refusal(claim: Claim, said: Said) -> str | None:
     stated = [sentence for sentence in spoken if states(sentence)]
     if not stated:
         return "the message asks or orders this, it does not state it"
-    stated = [sentence for sentence in stated if not _unasserted(claim, sentence)]
+    following = dict(pairwise(sentences(own)))
+    stated = [
+        sentence for sentence in stated if not _unasserted(claim, sentence, following.get(sentence, ""))
+    ]
     if not stated:
         return "the message does not assert it: it is believed, feared, dreamt, supposed or told by others"
+    if all(_is_to_come(claim, sentence, said) for sentence in stated):
+        return "the message tells of a day to come, the memory does not"
     return _values(claim, said) or _words(claim, said, stated)
 
 
-def _unasserted(claim: Claim, sentence: str) -> bool:
-    """Whether the sentence, before what the claim takes from it, says that this is only a belief, a dream,
-    hearsay or the like, and the claim leaves that out."""
-    tokens = list(words.tokens(sentence))
-    stems, quote = (
-        [_stem(token.text) for token in tokens],
-        [_stem(it.text) for it in words.tokens(claim.quote)],
-    )
+def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:
+    """Whether the clauses that say it name a later day (明年, "next month"), and the claim names none."""
+    if any(_dated(claim.text)):
+        return False
+    today = dates.absolute("day+0", said.at, said.zone)
+    runs = _supporting(_content(claim.text), clauses(sentence))
+    named = [[day.partition("/")[0] for day in _days(" , ".join(run), said)] for run in runs]
+    return all(any(day > today[: len(day)] for day in days) for days in named)
+
+
+def _unasserted(claim: Claim, sentence: str, following: str) -> bool:
+    """Whether the words around what the claim takes from the sentence say that this is only a belief, a dream,
+    hearsay, a joke or the like, and the claim leaves that out."""
+    end = _end_of_words(claim, sentence)
+    before = sentence[:end]
+    lead, colon, _ = before.rpartition("：" if "：" in before else ": ")
+    if colon and not leads_own_words(lead) and not _is_named(claim, lead):
+        return True
+    after = [*_TAILS.split(sentence[end:]), *clauses(following)[:1]]
+    return is_reserved(before, claim.text) or is_taken_back(after)
+
+
+def _end_of_words(claim: Claim, sentence: str) -> int:
+    """Where in the sentence the last of the words ends that the claim takes from it."""
+    stems = [_stem(token.text) for token in words.tokens(sentence)]
+    quote = [_stem(token.text) for token in words.tokens(claim.quote)]
     starts = [at for at in range(len(stems)) if stems[at : at + len(quote)] == quote]
     first = starts[0] if starts else 0
-    firsts = (
+    places = (
         next((at for at in range(first, len(stems)) if _is_said(want, {stems[at]})), first)
         for want in _content(_blank(claim.text))
     )
-    end = max((first, *firsts))
-    upto = bisect_left(range(len(sentence)), True, key=lambda size: len(words.tokens(sentence[:size])) > end)
+    last = max((first, *places))
+    end = bisect_left(range(len(sentence)), True, key=lambda size: len(words.tokens(sentence[:size])) > last)
     while (
-        0 < upto < len(sentence)
-        and sentence[upto].isascii()
-        and (sentence[upto].isalpha() or sentence[upto] == "'")
+        0 < end < len(sentence)
+        and sentence[end].isascii()
+        and (sentence[end].isalpha() or sentence[end] == "'")
     ):
-        upto += 1
-    before = sentence[:upto]
-    before = TURN.split(OWN_WORD.sub(" ", before))[-1]
-    text = claim.text.casefold()
-    return any(
-        re.sub(r"(?:我|\s(?:that )?i)$", "", found[0].casefold()) not in text
-        for found in NOT_ASSERTED.finditer(before)
-    )
+        end += 1
+    return end
+
+
+def _is_named(claim: Claim, lead: str) -> bool:
+    """Whether the claim takes up what stands before a colon, as in a form ("Name: Tom")."""
+    said_of_nobody = FRAME - {"name", "名", "字"}
+    return not (set(_stems(lead)) - said_of_nobody).isdisjoint(_stems(claim.text))
 
 
 def _values(claim: Claim, said: Said) -> str | None:
@@ -143,10 +172,10 @@ def _dated(text: str) -> Iterator[dates.Phrase]:
             yield phrase
 
 
-def _blank(text: str) -> str:
-    """``text`` without its dates and times."""
+def _blank(text: str, mark: str = " , ") -> str:
+    """``text`` without its dates and times, with ``mark`` in their places."""
     for phrase in reversed(list(dates.phrases(text))):
-        text = f"{text[: phrase.start]} , {text[phrase.end :]}"
+        text = f"{text[: phrase.start]}{mark}{text[phrase.end :]}"
     return text
 
 
@@ -167,21 +196,30 @@ def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
     if missing:
         return f"the message does not say {missing[0]!r}"
     reasons = [
-        _turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence)))
+        _turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence, " ")))
     ]
     return None if None in reasons else reasons[0]
 
 
 def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
     """Whether these clauses say what the claim says: as much, no less certain, and of the same subject."""
-    support, fact = rules.Statement(" , ".join(parts)), rules.Statement(claim.text)
+    said, stated = (_WOULD.sub(" would", text) for text in (" , ".join(parts), claim.text))
+    support, fact = rules.Statement(said), rules.Statement(stated)
     if support.negative != fact.negative:
         return "the message says the opposite"
     if fact.stances and not support.stances:
         return "the message does not say that it is liked or disliked"
     if set(support.marks) - set(fact.marks):
         return f"the message says so only with {sorted(set(support.marks) - set(fact.marks))[0]!r}"
+    if any(verb not in words.fold(stated) and _stem(verb) in _stems(stated) for verb in _past(said)):
+        return "the message tells of the past"
     return _whose(claim, wanted, parts, sentence)
+
+
+def _past(said: str) -> list[str]:
+    """The regular English verbs that stand in the simple past."""
+    verbs = [found[1] for found in _SIMPLE_PAST.finditer(words.fold(said))]
+    return [verb for verb in verbs if _stem(verb) != verb]
 
 
 def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:

@@ -102,12 +102,18 @@ _QUESTION = lazy.compile(
     r"|^(?:什么|怎么|为什么|哪|谁|是不是|有没有)",
     re.IGNORECASE,
 )
+# A question about the other one, after a statement: "I live in Paris, and you?"
+_YOU = lazy.compile(
+    r"[,，;]\s*(?:(?:那么?)?[你您]们?呢|(?:and |how about |what about )(?:you|yours?))\s*[?？]*$",
+    re.IGNORECASE,
+)
 _ORDER = lazy.compile(
     r"^\W*(?:(?:so|and|ok|okay|well|also|hey|hi|now|then)\W+)?(?:please|kindly|from now on|always|never|you|your|let's"
     r"|pretend|act as|imagine|ignore|disregard|store|save|write|translate|summari[sz]e|tell|show|give|help|explain|list"
+    r"|rewrite|rephrase|paraphrase|proofread|polish|correct|edit|improve|shorten"
     r"|find|search|book|order|remind|make|create|draft|fix|check|answer|reply|respond|speak|talk|call yourself|use|stop)\b"
-    r"|^\W*(?:(?:那|好|好的|嗯)[，,])?(?:请|麻烦|帮|给我|替我|从现在起|今后|以后(?:请|都|你|用|别|不要)|你|您|翻译|总结|写"
-    r"|查|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
+    r"|^\W*(?:(?:那|好|好的|嗯)[，,])?(?:请|麻烦|帮|给我|替我|从现在起|今后|以后(?:请|都|你|用|别|不要)|你|您|翻译|总结"
+    r"|[仿改续默]?写|造句|润色|朗读|查|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
     re.IGNORECASE,
 )
 _NOT_ORDER = lazy.compile(
@@ -125,6 +131,7 @@ def sentences(text: str) -> list[str]:
 def states(sentence: str) -> bool:
     """Whether ``sentence`` says that something is so; False for a question, a request or an order to the
     assistant."""
+    sentence = _YOU.sub("", sentence)
     if _NOT_ORDER.search(sentence):
         return True
     return not (_QUESTION.search(sentence) or _ORDER.search(sentence))

@@ -3,8 +3,6 @@ statement is."""
 
 from __future__ import annotations
 
-import re
-
 from wellkept.policy import lazy
 
 _FRAME = """
@@ -20,8 +18,9 @@ _FILLER = """
 really also just so too actually honestly well oh yes no ok okay hi hello hey btw fyi please remember note know that
 think guess mean now currently today recently lately still already even as for about the a an and but because since
 though by way of fact in remind told you tell let me say am is are was im ive been always definitely
+got huge big quite pretty very
 也 还 都 就 其 实 真 的 很 特 别 非 常 已 经 一 直 现 在 目 前 今 天 最 近 啊 呀 哦 嗯 好 对 了 那 这 说 告 诉 你 记 住 记得 请 因
-为 所 以 而 且 另 外 顺 便 提 下 是 有 觉 得 想 应 该 又 才 从 小 平 时 家 里 年 总 挺 蛮 特别 非常
+为 所 以 而 且 另 外 顺 便 提 下 是 有 觉 得 想 应 该 又 才 从 小 平 时 家 里 年 总 挺 蛮 特别 非常 正 老 新 来 刚
 """
 FILLER = frozenset(_FILLER.split())
 """What may stand before the words that a claim takes up without being its subject."""
@@ -59,28 +58,3 @@ KIN = lazy.compile(rf"我(?:们)?(?:家)?(?:的)?({_KIN})")
 
 ITSELF = lazy.compile(rf"\W*(?:我|咱)(?!们?(?:家)?的?(?:{_KIN}))")
 """The beginning of a Chinese clause about the speaker."""
-
-NOT_ASSERTED = lazy.compile(
-    r"以为|怀疑|(?<![哪不可])怕(?![^，,]{1,2}[，,])|担心|梦见|梦到|做梦|(?<![主只重需])要是|假如|假设"
-    r"|(?<![\d一二三四五六七八九十两几])万一|游戏里|小说(?![家，,、和])|(?<![不没])(?<!没在)(?<!不是)开玩笑|谣言|网上传"
-    r"|听说|据说|有人说|人家说|大家都觉得|(?:觉得|说|骂)我"
-    r"|\b(?:thought(?! (?:you|i['’]d (?:tell|mention|let|share|say)))|suspect(?:s|ed)?|afraid(?! of \w+(?:,| and| but))"
-    r"|dreamt|dreamed|imagined?|pretend(?:s|ed|ing)?|rumou?rs?|(?<!not )joking|in the (?:game|novel)"
-    r"|(?:says|said|thinks?) (?:that )?i)\b",
-    re.IGNORECASE,
-)
-"""Words before what is only believed, feared, dreamt, supposed or told by others."""
-
-OWN_WORD = lazy.compile(
-    r"我(?:也|还|就|都|刚才?|是|想|要|得|再|总|真|真的|一直|之前|上次|自己|(?:跟|和|对)你们?|告诉你)*(?:觉得|说)(?=我)"
-    r"|(?:跟|和|对|告诉)你们?说(?=我)|(?:来|实|白|得不|如|是|再|单|话)说(?=我)|^\W*(?:总|一直|真)?觉得(?=我)"
-    r"|\bi(?: (?:\w+ly|still|also|do|just|already|have|always|ever))* (?:think|thinks|said)\b",
-    re.IGNORECASE,
-)
-"""What people believe or say of themselves ("I think I", 我觉得我) is asserted."""
-
-TURN = lazy.compile(
-    r"其实|事实上|实际上|(?:但是?|不过)(?=我)|\bbut (?=i\b|i['’])|\b(?:actually|in fact|however)\b",
-    re.IGNORECASE,
-)
-"""Behind these a sentence turns to what is so."""

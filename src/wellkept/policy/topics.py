@@ -153,6 +153,8 @@ def keyed(attribute: str) -> str:
 def topic(predicate: str) -> Topic | None:
     """The topic of a statement without its subject, or None when it tells nothing of the kind."""
     statement = bare(predicate)
+    if statement.isdigit() and " " not in predicate.strip():
+        return None  # "31" alone need not be an age; "is 31" is
     favourite = _FAVOURITE.search(statement)
     if favourite:
         named = f"favourite {favourite[1] or favourite[2]}"

@@ -7,6 +7,7 @@ Both functions write what they are given; ``repair`` first makes a history that 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -30,6 +31,7 @@ from wellkept.records import (
 Shape: TypeAlias = Literal["openai", "anthropic"]
 Json: TypeAlias = dict[str, Any]
 
+_UNNAMEABLE = re.compile(r"[\s<|\\/>]+")  # what OpenAI refuses in a name
 OPENAI_PARTS = frozenset({"text", "image_url", "input_audio", "file", "refusal", "video_url", "audio_url"})
 
 
@@ -96,7 +98,7 @@ def _openai_chat(event: Event | Draft, content: Content, form: str | None) -> Js
     role = "user" if event.role == "tool" and not isinstance(content, str) else event.role
     message: Json = {"role": role, "content": openai_form(content, role, _origin(event))}
     if event.speaker:
-        message["name"] = event.speaker
+        message["name"] = _UNNAMEABLE.sub("_", event.speaker)[:64]
     if isinstance(content, str):
         return message
     if form == "list":

@@ -21,6 +21,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from wellkept.policy import han, lazy
+from wellkept.policy.stem import stem
 
 TOKENS_VERSION = 1
 """Raised when the same text gives other tokens than before; see ``tokens_version``."""
@@ -184,12 +185,7 @@ def _fold(word: str) -> str:
 def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word[:MAX_TOKEN]
-    # Imported late: the package loads the stemmers of all its languages.
-    from snowballstemmer.english_stemmer import EnglishStemmer
-
-    # A new one each time: a stemmer keeps state, and threads would mix.
-    stem: str = EnglishStemmer().stemWord(word[:MAX_TOKEN])
-    return stem
+    return stem(word[:MAX_TOKEN])
 
 
 @cache
@@ -205,6 +201,8 @@ _RANGES = (
     r"\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"  # kana, bopomofo
 )
 # Accents and vowel signs are no \w to Python's re, but parts of words.
+SPACED = rf"[^\W_{_RANGES}]"
+"""One letter or digit of a script that parts its words by blanks, as a regular expression."""
 _MARKS = r"[\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u0957\u0962\u0963\u0981-\u0dff]"
 _LETTER = rf"(?:[^\W_{_RANGES}]{_MARKS}*)"
 _SEPARATOR = r"(?:_+|[.@'’\-‐/:+&,])"

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from wellkept.policy.claims import Claim
-from wellkept.policy.words import Term
+from wellkept.policy.needles import Needle
 from wellkept.records import Record, Scope
 
 if TYPE_CHECKING:
@@ -218,19 +218,26 @@ class Erasures(Protocol):
         """Take tombstones away."""
 
     def events(
-        self, scope: Scope, terms: Sequence[Term], text: str | None = None
-    ) -> list[tuple[SessionRef, int]]:
-        """The events of a scope whose index holds all ``terms``, or whose content, tool calls included, holds ``text``."""
+        self, scope: Scope, needles: Sequence[Needle], every: Sequence[Needle] = ()
+    ) -> list[tuple[SessionRef, int, tuple[str, ...]]]:
+        """The events of a scope that hold one of ``needles``, or all of ``every``, and where: "content" (tool calls
+        included), "speaker", "metadata" or "idempotency_key"."""
+
+    def sessions(self, scope: Scope, needles: Sequence[Needle]) -> dict[str, int]:
+        """Empty the titles that hold one of ``needles``, and take away the metadata that does; how many."""
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int, actor: Actor) -> dict[str, int]:
         """Remove facts with their index rows, uses, sources and history; rows removed by table. One line of
         the log says when and by whom."""
 
-    def jobs(self, scope: Scope, texts: Sequence[str]) -> int:
-        """Remove ended jobs whose payload, reply, error or result holds one of ``texts``."""
+    def jobs(self, scope: Scope, needles: Sequence[Needle]) -> int:
+        """Remove ended jobs whose payload, reply, error or result holds one of ``needles``."""
 
-    def left(self, scope: Scope, texts: Sequence[str]) -> dict[str, int]:
-        """Rows of this scope that still hold one of ``texts``, by table, in whatever column."""
+    def doubts(self, scope: Scope, needles: Sequence[Needle]) -> int:
+        """Remove what waits for a decision and holds one of ``needles``."""
+
+    def left(self, scope: Scope, needles: Sequence[Needle]) -> dict[str, int]:
+        """Rows of this scope that still hold one of ``needles``, by table, in whatever column."""
 
     def hand_out(self, scope: Scope, receipt: Mapping[str, Any], *, at: int) -> int:
         """Keep a receipt; its number."""

@@ -10,7 +10,7 @@ from wellkept.records import Record
 
 #: Called now and then with what is done and how much there is in all.
 Progress: TypeAlias = Callable[[int, int], None]
-Subject: TypeAlias = Literal["file", "references", "counts", "index", "jobs"]
+Subject: TypeAlias = Literal["file", "references", "counts", "index", "tokens", "jobs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Finding(Record):
 
     Attributes:
         subject: what it is about: the "file" itself, "references" between tables, the "counts" of sessions, the
-            text "index", the "jobs".
+            text "index", the cached counts of "tokens", the "jobs".
         text: what was found and what to do, for a person to read.
         damage: False for what is worth knowing and needs no repair.
         repaired: whether it has been put right.

@@ -7,17 +7,25 @@ a ``SessionRef`` that was opened with one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from wellkept.records import Record
+from wellkept.records import (
+    Candidate,
+    Content,
+    Document,
+    Event,
+    LedgerLine,
+    Record,
+    Role,
+    Scope,
+    SessionInfo,
+    Summary,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from wellkept.policy.assemble import Candidate
-    from wellkept.records import Content, Document, Event, LedgerLine, Role, Scope, SessionInfo, Summary
     from wellkept.store.facts import Doubts, Erasures, Facts
     from wellkept.store.search import Corpus, Vectors
 
@@ -444,6 +452,10 @@ class Store(Protocol):
 
     def scrub(self, texts: Sequence[str]) -> int:
         """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does."""
+
+    def empty_log(self) -> bool:
+        """Take what was removed out of the store's log as well, without waiting for those who read; whether all of it
+        is out. If not, it goes with the next call, or when the store is closed."""
 
     def close(self) -> None:
         """Let go of every connection and file."""

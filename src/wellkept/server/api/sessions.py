@@ -27,6 +27,7 @@ from wellkept.server.wire import (
     Moment,
     Page,
     SessionId,
+    Shown,
     answer,
     number,
     page,
@@ -66,6 +67,12 @@ class Title(Body):
     """A new title."""
 
     title: str = Field(max_length=1024)
+
+
+class Ended(Shown):
+    """Whether something that the user said waits to be read for facts, and is read now."""
+
+    extracting: bool
 
 
 @router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201))
@@ -116,6 +123,14 @@ async def rename_session(served: Served, scope: Writer, session_id: SessionId, b
     info = await served.memory.run(rename)
     served.live.wake()
     return answer(info)
+
+
+@router.post("/sessions/{session_id}/end", responses=gives(Ended))
+async def end_session(served: Served, scope: Writer, session_id: SessionId) -> Response:
+    """Say that it is over for now: facts are extracted at once. It can be gone on with at any time."""
+    due = await served.memory.run(lambda memory: writer(memory, scope, session_id).end())
+    served.live.wake()
+    return answer({"extracting": due})
 
 
 @router.delete("/sessions/{session_id}", responses=gives(dict[str, int]))

@@ -62,6 +62,7 @@ def _preview(user: UserMemory, query: str, fact: str) -> Preview:
 
 
 def seal(preview: Preview) -> str:
-    """The same for the same facts and messages, and for no others."""
-    ids = [*(fact.id for fact in preview.facts), *(event.id for event in preview.events)]
+    """The same for the same facts, messages and places, and for no others."""
+    places = [id for place, found in sorted(preview.places.items()) for id in (place, *found)]
+    ids = [*places, *(fact.id for fact in preview.facts), *(event.id for event in preview.events)]
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
 from wellkept.memory import Memory
-from wellkept.policy.assemble import Candidate
-from wellkept.records import text_of
+from wellkept.records import Candidate, text_of
 from wellkept.server.panel import replays
 from wellkept.server.panel.desk import PanelRoute, Reading
 from wellkept.server.panel.replays import LEVERS, Asked

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from wellkept.context import Context
-from wellkept.policy.assemble import NOTE, Candidate
-from wellkept.records import Record, plain
+from wellkept.policy.assemble import NOTE
+from wellkept.records import Candidate, Record, plain
 from wellkept.store.protocol import Trace
 
 TIERS = ("profile", "facts", "summary", "news", "recall", "bridge", "window")

@@ -263,6 +263,10 @@ class FlashStore:
 
         return self._written(work)
 
+    def empty_log(self) -> bool:
+        """See ``store.protocol.Store``. The journal of a device is written anew when it has grown."""
+        return False
+
     def backup(self, path: str, progress: Progress | None = None) -> None:
         """See ``store.health.Maintained``. The copy is a directory, too."""
 

@@ -1,11 +1,11 @@
 """A last look at the files of a device's directory: what was erased must not be in any of them.
 
-A text is told as rows tell it (``store.sqlite.erasures``): in any letter case, a short word of ASCII letters only where
-it stands alone.
+Words are found as they are in rows (``policy.needles``), in what the files say and not in what their formats add.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,32 +13,32 @@ from typing import Any
 
 import apsw
 
+from wellkept.policy.needles import Needle
 from wellkept.store.flash.places import Places
 from wellkept.store.flash.rows import Table
-from wellkept.store.sqlite.erasures import holds, needles_of
 from wellkept_flash import text
 
-# What the formats write themselves: a message has a role, whoever asks to forget the word "role".
-_OURS = re.compile(r'"\w+":|(?<="role":)"\w+"|(?<="type":)"\w+"')
+_LINE = re.compile(r"(?:[0-9a-f]{8} )?([{\[].*)")  # of a device's file, or of our journal
+_OURS = {"role", "type"}
 _IDS_ONLY = {"memory_digest.log"}
 
 
 def purge(places: Places, texts: Sequence[str]) -> None:
     """Rewrite what may still hold words that no record has any more."""
-    needles = needles_of(texts)
+    needles = [Needle(text) for text in texts]
     for home in places.homes():
         if places.holds_something(home):
             memory = places.memory(home)
             memory.compact()
             _purge_archive(memory.archive, needles)
     for path in Path(places.root).rglob("*.damaged"):
-        if holds(text.decode(path.read_bytes()), needles):
+        if _held(path.read_bytes(), needles):
             places.disk.remove(str(path))
 
 
-def _purge_archive(archive: Any, needles: Sequence[Any]) -> None:
+def _purge_archive(archive: Any, needles: Sequence[Needle]) -> None:
     lines = list(archive.lines_by_scan())
-    kept = [line for line in lines if not holds(_words(archive.text(line)), needles)]
+    kept = [line for line in lines if not _held(archive.text(line), needles)]
     if len(kept) < len(lines):
         archive.rewrite((line.type, line.format, line) for line in kept)
 
@@ -47,25 +47,48 @@ def left(
     connection: apsw.Connection, tables: Mapping[str, Table], root: str, texts: Sequence[str]
 ) -> list[str]:
     """The texts that a file holds and no row, so that nothing explains them."""
-    found: set[str] = set()
+    wanted, found = [Needle(text) for text in texts], []
     for path in Path(root).rglob("*"):
         if path.is_file() and path.name not in _IDS_ONLY:
-            words = _words(path.read_bytes())
-            found.update(one for one in texts if one not in found and holds(words, needles_of([one])))
-    return [one for one in texts if one in found and not _in_rows(connection, tables, one)]
+            held = _held(path.read_bytes(), wanted)
+            wanted = [needle for needle in wanted if needle not in held]
+            found += held
+    return [needle.text for needle in found if not _in_rows(connection, tables, needle)]
 
 
-def _words(data: bytes) -> str:
-    """What ``data`` says, without what the formats write themselves."""
-    return _OURS.sub(" ", text.decode(data))
+def _held(data: bytes, needles: Sequence[Needle]) -> list[Needle]:
+    said = list(_said(data))
+    return [needle for needle in needles if any(map(needle.is_in, said))]
 
 
-def _in_rows(connection: apsw.Connection, tables: Mapping[str, Table], words: str) -> bool:
-    needles = needles_of([words])
-    return any(holds(value, needles) for value in _values(connection, tables))
+def _said(data: bytes) -> Iterator[str]:
+    """The texts in the file, without the names and words that its format adds."""
+    plain = []
+    for line in text.decode(data).splitlines():
+        found = _LINE.fullmatch(line)
+        try:
+            yield from _leaves(json.loads(found[1])) if found else ()
+        except ValueError:
+            found = None
+        if not found:
+            plain.append(line)
+    yield "\n".join(plain)
 
 
-def _values(connection: apsw.Connection, tables: Mapping[str, Table]) -> Iterator[Any]:
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        items = (
+            [item for key, item in value.items() if key not in _OURS] if isinstance(value, dict) else value
+        )
+        for item in items:
+            yield from _leaves(item)
+
+
+def _in_rows(connection: apsw.Connection, tables: Mapping[str, Table], needle: Needle) -> bool:
     for table in tables.values():
         for row in connection.execute(f"SELECT {', '.join(table.columns)} FROM {table.name}"):
-            yield from row
+            if any(map(needle.is_in, row)):
+                return True
+    return False

@@ -11,7 +11,6 @@ import apsw
 from wellkept.store.health import Progress, Report
 from wellkept.store.search import Corpus
 from wellkept.store.sqlite.apikeys import ApiKeys
-from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, Durability
 from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, Rosters, SummaryCorpus
 from wellkept.store.sqlite.doubts import Doubts
@@ -19,11 +18,9 @@ from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
-from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
-from wellkept.store.sqlite.scrub import scrub
 from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 from wellkept.store.sqlite.tally import Tally, holds, mark
@@ -107,15 +104,25 @@ class SqliteStore:
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         """See ``store.health.Maintained``."""
+        from wellkept.store.sqlite.backup import backup
+
         backup(self._connections, path, progress)
 
     def doctor(self, *, repair: bool = False) -> Report:
         """See ``store.health.Maintained``."""
-        return examine(self._connections, repair=repair)
+        from wellkept.store.sqlite.maintenance import examine
+
+        return examine(self._connections, repair=repair, tally=self._tally)
 
     def scrub(self, texts: Sequence[str]) -> int:
         """See ``store.protocol.Store``."""
+        from wellkept.store.sqlite.scrub import scrub
+
         return scrub(self._connections, texts)
+
+    def empty_log(self) -> bool:
+        """See ``store.protocol.Store``."""
+        return self._connections.empty_log()
 
     def close(self) -> None:
         self._connections.close()

@@ -129,6 +129,19 @@ class Connections:
         for connection in opened:
             _close(connection)
 
+    def empty_log(self) -> bool:
+        """Move the log into the file and cut it off, unless somebody else is reading or writing; whether it is done."""
+        connection = self.get()
+        with typed_errors(self.path):
+            connection.set_busy_handler(None)
+            try:
+                busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            except apsw.BusyError:
+                busy = 1
+            finally:
+                connection.set_busy_handler(_Patience())
+        return not busy
+
     # ── transactions ─────────────────────────────────────────────────────────────────────────────────────
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -303,8 +316,11 @@ class _Write(Generic[T]):
 
 
 class _Patience:
-    """A busy handler: waits in short random steps, which is fairer than SQLite's growing ones, up to a
-    limit."""
+    """A busy handler: waits in short random steps, which is fairer than SQLite's growing ones, up to a limit.
+
+    A queue of processes (``flock``) hands the lock to one that may not be running just then, while all others wait
+    for it; measured, that gives half to two thirds of the commits.
+    """
 
     def __init__(self) -> None:
         self._deadline = 0.0
@@ -315,7 +331,7 @@ class _Patience:
             self._deadline = now + BUSY_SECONDS
         if now > self._deadline:
             return False
-        time.sleep(random.uniform(0.00005, 0.0005))
+        time.sleep(random.uniform(0.00001, 0.0001))
         return True
 
 

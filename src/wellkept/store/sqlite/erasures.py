@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import secrets
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
-from wellkept.policy.words import Term, simplify
+from wellkept.policy.needles import Needle
 from wellkept.records import Scope
 from wellkept.store.facts import Actor
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key, indexed_terms, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
-from wellkept.store.sqlite.sessions import ensure_scope, load, scope_key
+from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
 
@@ -28,7 +26,10 @@ BURY = "INSERT INTO tombstones (scope, hash, at) VALUES (?, ?, ?) ON CONFLICT DO
 BURIED = "SELECT at FROM tombstones WHERE scope = ? AND hash = ?"
 UNBURY = "DELETE FROM tombstones WHERE scope = ? AND hash = ?"
 SESSION = "SELECT id FROM sessions WHERE key = ? AND scope = ?"
-HOLDING = "SELECT key FROM events WHERE scope = ? AND instr(lower(content), lower(?))"
+EVENTS = "SELECT key, content, speaker, metadata, idempotency_key FROM events WHERE scope = ? ORDER BY key"
+PLACES = ("content", "speaker", "metadata", "idempotency_key")
+SESSIONS = "SELECT key, title, metadata FROM sessions WHERE scope = ?"
+SET_SESSION = "UPDATE sessions SET title = ?, metadata = ? WHERE key = ?"
 FACT_TABLES = {
     "facts": "DELETE FROM facts WHERE key = ?",
     "fact_uses": "DELETE FROM fact_uses WHERE fact = ?",
@@ -46,7 +47,6 @@ REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-SHORT = 4
 
 
 class Erasures:
@@ -80,18 +80,43 @@ class Erasures:
     # ── finding and removing ─────────────────────────────────────────────────────────────────────────────
 
     def events(
-        self, scope: Scope, terms: Sequence[Term], text: str | None = None
-    ) -> list[tuple[SessionRef, int]]:
+        self, scope: Scope, needles: Sequence[Needle], every: Sequence[Needle] = ()
+    ) -> list[tuple[SessionRef, int, tuple[str, ...]]]:
         owner = scope_key(self._db, scope)
-        if owner is None:
-            return []
-        found = [set(postings) for postings in Terms(self._db, "event").postings(owner, terms).values()]
-        keys = set.intersection(*found) if found else set()
-        for written in {text, json.dumps(text)[1:-1]} if text else ():
-            keys.update(key for (key,) in self._db.execute(HOLDING, (owner, written)))
-        return [(self._session(scope, owner, key >> SEQ_BITS), key & MAX_SEQ) for key in sorted(keys)]
+        found = []
+        for key, *values in self._db.execute(EVENTS, (owner,)):
+            held = [_holds(value, needles) for value in values]
+            if (
+                every
+                and not any(held)
+                and all(any(needle.is_in(value) for value in values) for needle in every)
+            ):
+                held[0] = True
+            if any(held):
+                places = tuple(name for name, hit in zip(PLACES, held, strict=True) if hit)
+                found.append((key, places))
+        return [
+            (self._session(scope, owner, key >> SEQ_BITS), key & MAX_SEQ, places) for key, places in found
+        ]
 
-    def _session(self, scope: Scope, owner: int, key: int) -> SessionRef:
+    def sessions(self, scope: Scope, needles: Sequence[Needle]) -> dict[str, int]:
+        changed = {"titles": 0, "metadata": 0}
+        rows: list[Any] = self._db.execute(SESSIONS, (scope_key(self._db, scope),)).fetchall()
+        for key, title, metadata in rows:
+            kept = {
+                name: value
+                for name, value in load(metadata).items()
+                if not _holds(dump({name: value}), needles)
+            }
+            emptied, thinned = _holds(title, needles), dump(kept) != metadata
+            if emptied or thinned:
+                self._db.execute(SET_SESSION, ("" if emptied else title, dump(kept), key))
+                changed["titles"] += emptied
+                changed["metadata"] += thinned
+        return changed
+
+    def _session(self, scope: Scope, owner: int | None, key: int) -> SessionRef:
+        assert owner is not None
         return SessionRef(scope, self._db.execute(SESSION, (key, owner)).get, key, owner)
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int, actor: Actor) -> dict[str, int]:
@@ -129,21 +154,25 @@ class Erasures:
             self._db.execute(REMOVE_DOUBT, (key,))
         return len(touched)
 
-    def jobs(self, scope: Scope, texts: Sequence[str]) -> int:
-        rows = self._db.execute(JOBS, (scope_key(self._db, scope),)).fetchall()
-        needles = needles_of(texts)
-        held = [key for key, *columns in rows if any(holds(column, needles) for column in columns)]
+    def jobs(self, scope: Scope, needles: Sequence[Needle]) -> int:
+        return self._remove_holding(JOBS, REMOVE_JOB, scope, needles)
+
+    def doubts(self, scope: Scope, needles: Sequence[Needle]) -> int:
+        return self._remove_holding(DOUBTS, REMOVE_DOUBT, scope, needles)
+
+    def _remove_holding(self, find: str, remove: str, scope: Scope, needles: Sequence[Needle]) -> int:
+        rows = self._db.execute(find, (scope_key(self._db, scope),)).fetchall()
+        held = [key for key, *columns in rows if any(_holds(column, needles) for column in columns)]
         for key in held:
-            self._db.execute(REMOVE_JOB, (key,))
+            self._db.execute(remove, (key,))
         return len(held)
 
-    def left(self, scope: Scope, texts: Sequence[str]) -> dict[str, int]:
+    def left(self, scope: Scope, needles: Sequence[Needle]) -> dict[str, int]:
         owner = scope_key(self._db, scope)
-        needles = needles_of(texts)
         found = {}
         for table, condition in self._tables():
             rows = self._db.execute(f"SELECT * FROM {table} WHERE {condition}", (owner,))
-            count = sum(any(holds(value, needles) for value in row) for row in rows)
+            count = sum(any(_holds(value, needles) for value in row) for row in rows)
             if count:
                 found[table] = count
         return found
@@ -173,31 +202,5 @@ class Erasures:
         return [(key, at, json.loads(receipt)) for key, at, receipt in rows]
 
 
-def needles_of(texts: Sequence[str]) -> list[str | re.Pattern[str]]:
-    """What to look for in folded values: each text as it is and as JSON writes it. A short word of ASCII letters
-    must stand alone: "art" is not in "party"."""
-    found: dict[str, None] = {}
-    for text in filter(None, texts):
-        written = (text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False)))
-        found.update((_fold(each), None) for each in written)
-    return [
-        re.compile(rf"(?<![a-z0-9]){re.escape(each)}(?![a-z0-9])")
-        if each.isascii() and len(each) < SHORT
-        else each
-        for each in found
-    ]
-
-
-def _fold(text: str) -> str:
-    """Without letter case, width and the difference of traditional Chinese, which the index ignores, too."""
-    return text.lower() if text.isascii() else simplify(unicodedata.normalize("NFKC", text).casefold())
-
-
-def holds(value: Any, needles: Sequence[str | re.Pattern[str]]) -> bool:
-    if not isinstance(value, str) or not value:
-        return False
-    folded = _fold(value)
-    return any(
-        needle in folded if isinstance(needle, str) else needle.search(folded) is not None
-        for needle in needles
-    )
+def _holds(value: object, needles: Sequence[Needle]) -> bool:
+    return any(needle.is_in(value) for needle in needles)

@@ -12,7 +12,6 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -20,7 +19,7 @@ import apsw
 from wellkept.errors import Conflict, NotFound
 from wellkept.ids import DIGITS, is_number
 from wellkept.policy.claims import Claim
-from wellkept.policy.conflict import handles
+from wellkept.policy.conflict import fingerprint, handles
 from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES, Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
@@ -29,7 +28,6 @@ from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
-from wellkept_flash import rules
 
 STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 _STATE = {state: number for number, state in enumerate(STATES)}
@@ -124,11 +122,6 @@ def indexed_terms(fact: Fact) -> list[str]:
     return [*terms_of(fact), *handles(fact).stored]
 
 
-@lru_cache(maxsize=256)
-def _print(text: str) -> bytes:
-    return bytes.fromhex(rules.fingerprint(text))
-
-
 class Facts:
     """See ``store.protocol.Facts``."""
 
@@ -174,7 +167,7 @@ class Facts:
             return []
         wanted = " OR ".join(f'"{owner:x}x{handle}"' for handle in handles(claim).sought)
         keys = {key for (key,) in self._db.execute(HOLDING, (wanted,))}
-        known = self._db.execute(KEY_BY_TEXT, (owner, _print(claim.text))).get
+        known = self._db.execute(KEY_BY_TEXT, (owner, fingerprint(claim.text))).get
         return self.by_keys(scope, sorted(keys if known is None else keys | {known}))
 
     def active(self, scope: Scope) -> int:
@@ -316,9 +309,8 @@ class Writer:
     def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
         indexed = indexed_terms(fact)
         row = _row(fact)
-        print_ = _print(fact.text)
         try:
-            self._db.execute(PUT, (*row, self._owner, print_, len(terms_of(fact))))
+            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), len(terms_of(fact))))
         except apsw.ConstraintError as error:
             raise Conflict(
                 f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."

@@ -16,6 +16,7 @@ from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.derived import mistakes, rebuild
 from wellkept.store.sqlite.salvage import salvage
 from wellkept.store.sqlite.schema import check_ours
+from wellkept.store.sqlite.tally import Tally, is_mixed, recount
 
 JOBS = """
     SELECT kind, state, count(*) FROM jobs WHERE state = 'failed' OR (state = 'running' AND run_at < ?) GROUP BY 1, 2
@@ -42,8 +43,8 @@ def doctor(path: str, *, repair: bool = False) -> Report:
     return examine(Connections(path), repair=repair)
 
 
-def examine(connections: Connections, *, repair: bool = False) -> Report:
-    """``doctor`` for a store that is open."""
+def examine(connections: Connections, *, repair: bool = False, tally: Tally | None = None) -> Report:
+    """``doctor`` for a store that is open; ``tally``: how to count where several tokenizers did."""
     connection = connections.raw()
     try:
         findings = _damage(connection, connections.path) or _mistakes(connection)
@@ -53,9 +54,10 @@ def examine(connections: Connections, *, repair: bool = False) -> Report:
             return Report(
                 location=connections.path, findings=tuple(findings), salvaged=path, lost=tuple(lost)
             )
-        if repair and any(finding.damage for finding in findings):
+        wanted = any(finding.damage or (tally and finding.subject == "tokens") for finding in findings)
+        if repair and wanted:
             with typed_errors(connections.path):
-                findings = _repaired(connection, connections, findings)
+                findings = _repaired(connection, connections, findings, tally)
         return Report(location=connections.path, findings=tuple(findings))
     finally:
         connection.close(True)
@@ -79,11 +81,20 @@ def _mistakes(connection: apsw.Connection) -> list[Finding]:
     """What is wrong between the tables of a sound file, at one moment."""
     connection.execute("BEGIN")
     try:
-        return [*mistakes(connection), *_jobs(connection)]
+        return [*mistakes(connection), *_tokens(connection), *_jobs(connection)]
     except apsw.CorruptError as error:
         return [Finding(subject="index", text=f"The text index cannot be read ({error}).")]
     finally:
         connection.execute("COMMIT")
+
+
+def _tokens(connection: apsw.Connection) -> Iterator[Finding]:
+    if is_mixed(connection):
+        text = (
+            "Several tokenizers have counted the messages, so that each context counts them anew. To count them once for all: "
+            "Memory(path, tokenizer=…).doctor(repair=True), while nobody else has the store open."
+        )
+        yield Finding(subject="tokens", text=text, damage=False)
 
 
 def _jobs(connection: apsw.Connection) -> Iterator[Finding]:
@@ -106,13 +117,15 @@ def _jobs(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _repaired(
-    connection: apsw.Connection, connections: Connections, findings: list[Finding]
+    connection: apsw.Connection, connections: Connections, findings: list[Finding], tally: Tally | None
 ) -> list[Finding]:
     """The findings again, marked as repaired where a second look no longer finds them."""
     connections.configure(connection)
     connection.pragma("foreign_keys", 0)  # a homeless row must not stop the repair of others
     connection.execute("BEGIN IMMEDIATE")
     try:
+        if tally and is_mixed(connection):
+            recount(connection, tally)
         rebuild(connection)
         connection.execute("COMMIT")
     except BaseException:
@@ -127,5 +140,5 @@ def _marked(finding: Finding, repaired: bool) -> Finding:
         subject=finding.subject,
         text=finding.text,
         damage=finding.damage,
-        repaired=repaired and finding.damage,
+        repaired=repaired,
     )

@@ -8,7 +8,6 @@ from pathlib import Path
 import apsw
 
 from wellkept.errors import InvalidInput, SchemaTooNew, StoreCorrupt, StoreError
-from wellkept.store.sqlite.backup import backup
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.derived import is_of_other_words, rebuild
 from wellkept.store.sqlite.migrations import MIGRATIONS
@@ -38,6 +37,8 @@ def prepare(connections: Connections) -> None:
                 pending = _pending(connection, connections.path)
             if pending and not connections.read_only:
                 if not new:
+                    from wellkept.store.sqlite.backup import backup
+
                     backup(connections, f"{connections.path}.before-{pending[0]}.{time.time_ns()}.bak")
                 connections.configure(connection)
                 _migrate(connection)

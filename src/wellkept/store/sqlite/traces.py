@@ -8,8 +8,7 @@ from typing import Any
 
 import apsw
 
-from wellkept.policy.assemble import Candidate
-from wellkept.records import Scope, utc
+from wellkept.records import Candidate, Scope, utc
 from wellkept.store.protocol import SessionRef, Trace
 
 SCHEMA = """
