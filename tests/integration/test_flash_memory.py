@@ -182,12 +182,12 @@ def test_forgetting_finds_words_in_any_case_and_only_as_words(tmp_path: Path) ->
     with opened(tmp_path) as memory:
         chat = memory.session(namespace="device", user="default")
         chat.add_message("user", "Tom comes tomorrow")
-        chat.add_message("user", "See you there")
+        chat.add_message("user", "tomatoes for tomorrow")
         Path(on_device(tmp_path, "x").damaged).write_text("tomorrow, set aside", encoding="utf-8")
         user = memory.user("default", namespace="device")
         receipt = user.forget(user.forget("Tom"))
         assert receipt.left == {}
-        assert [event.content for event in chat.get_events(after=0)] == ["See you there"]
+        assert [event.content for event in chat.get_events(after=0)] == ["tomatoes for tomorrow"]
         [line] = small.archive.lines_by_scan()
         assert b"opens tomorrow" in small.archive.text(line)
         assert Path(on_device(tmp_path, "x").damaged).exists()
@@ -195,7 +195,7 @@ def test_forgetting_finds_words_in_any_case_and_only_as_words(tmp_path: Path) ->
         assert not path.is_file() or not re.search(rb"(?i)\btom\b", path.read_bytes()), path
 
 
-@pytest.mark.parametrize("word", ["role", "content", "type", "deleted", "tags"])
+@pytest.mark.parametrize("word", ["role", "user", "content", "type", "deleted", "tags"])
 def test_a_word_that_the_formats_use_is_not_taken_for_left(tmp_path: Path, word: str) -> None:
     with opened(tmp_path) as memory:
         memory.session(namespace=NS, user=USER, session_id="other", create=True).add_message("user", "hi")
