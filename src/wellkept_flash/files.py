@@ -152,10 +152,13 @@ class Disk:
             self.remove(filler)
 
     def _open(self, path, mode):
-        return open(path, mode)
+        # What is appended comes in one piece, so a buffer would only cost time.
+        return open(path, mode, 0 if mode == "ab" else -1)
 
     def _write(self, file, data):
-        file.write(data)
+        written = file.write(data)
+        if written < len(data):
+            self._write(file, data[written:])
 
     def _sync(self, file):
         file.flush()

@@ -68,9 +68,9 @@ class File:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
-    def write(self, data: bytes) -> None:
-        self._file.write(data)
+    def write(self, data: bytes) -> int:
         self._tell("write", data.hex())
+        return int(self._file.write(data))
 
     def close(self) -> None:
         if not self._file.closed:
