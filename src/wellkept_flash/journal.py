@@ -98,8 +98,10 @@ class Journal:
         offset = self._known[0] if self._known else self.size()
         if offset < 0:
             self._begin()
+            self._known = None
             offset = 0
         lines = [line + b"\n" for _, _, line in records]
+        start = offset
         claims = []
         for number, line in enumerate(lines):
             claims.append((offset, len(line), crc32(line), records[number][0], records[number][1]))
@@ -107,7 +109,11 @@ class Journal:
         self.disk.extend(self.path, b"".join(lines))
         self.disk.extend(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
         self._index(claims)
-        self._known = self._sizes()
+        if self._known:
+            grown = self._grown(offset - start, len(claims))
+            self._known = [self._known[at] + grown[at] for at in range(len(grown))]
+        else:
+            self._known = self._sizes()
 
     def ready(self):
         """Before a write: finish a switch that was cut, repair what does not fit. True: lines may have
@@ -184,6 +190,10 @@ class Journal:
 
     def _sizes(self):
         return [self.disk.size(path) for path in (self.path, self.sidecar)]
+
+    def _grown(self, size, count):
+        """By how much ``count`` lines of ``size`` bytes in all make the files of ``_sizes`` longer."""
+        return [size, count * _CLAIM_SIZE]
 
     def _begin(self):
         folder = self.path.rsplit("/", 1)[0]

@@ -343,6 +343,11 @@ class Session(journal.Journal):
         sizes.append(self.disk.size(self.index))
         return sizes
 
+    def _grown(self, size, count):
+        grown = super()._grown(size, count)
+        grown.append(count * _ENTRY_SIZE)
+        return grown
+
     def _begin(self):
         super()._begin()
         self.disk.remove(self.index)
