@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 
 class Connection:
-    """A connection to a service that stays open."""
+    """A connection to a service that stays open; ``head`` is that of the last answer, in small letters."""
 
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
+        self.head = ""
 
     async def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
@@ -31,7 +32,9 @@ class Connection:
         )
         self._writer.write(f"{head}{more}content-length: {len(data)}\r\n\r\n".encode() + data)
         assert self._reader is not None
-        return await _answer(self._reader)
+        head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
+        self.head = head.decode("latin-1")
+        return await _answer(head, self._reader)
 
     def close(self) -> None:
         """Hang up."""
@@ -39,8 +42,7 @@ class Connection:
             self._writer.close()
 
 
-async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+async def _answer(head: bytes, reader: asyncio.StreamReader) -> tuple[int, bytes]:
     status = int(head[9:12])
     if b"transfer-encoding: chunked" in head:
         body = bytearray()

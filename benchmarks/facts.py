@@ -11,11 +11,14 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.common import interleaved, machine, progress, publish, table
 from wellkept import Memory, Policy
 from wellkept.policy.claims import Claim
+from wellkept.records import Scope
+from wellkept.store.protocol import Tables
 from wellkept.testing import Call, FakeModel
 from wellkept.user import UserMemory
 
@@ -113,12 +116,19 @@ def storing(folder: Path, durability: str, rounds: int, times: int) -> tuple[flo
 
 
 def filled(memory: Memory, users: int) -> None:
-    """A hundred facts for each of ``users`` users."""
+    """A hundred facts for each of ``users`` users, put there without looking for what they could replace."""
+    claims = [
+        Claim(text=statement(fact * 7), labels=(THINGS[fact % len(THINGS)],)) for fact in range(PER_USER)
+    ]
+
+    def work(tables: Tables, scope: Scope) -> None:
+        writer = tables.facts.begin(scope, "app", at=time.time_ns() // 1_000_000)
+        for claim in claims:
+            writer.add(claim)
+
     for number in range(users):
-        user = memory.user(f"user-{number}", namespace="bench")
-        user.keep_all([
-            Claim(text=statement(number * 7 + fact), labels=(THINGS[fact % len(THINGS)],)) for fact in range(PER_USER)
-        ])  # fmt: skip
+        scope = Scope("bench", f"user-{number}")
+        memory._core.store.write(partial(work, scope=scope))
 
 
 def at_size(folder: Path, users: int, times: int) -> list[float]:

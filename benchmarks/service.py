@@ -27,12 +27,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.client import Connection
-from benchmarks.common import machine, progress, publish, table, text
+from benchmarks.common import Floor, machine, progress, publish, table, text, timed
 from wellkept import Memory, formats, samples
 from wellkept.records import text_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CONNECTIONS = 32
+THINKING = 0.05
+"""Seconds that a fast model takes for its first word."""
 WHO = "namespace=bench&user=alice"
 HEADERS = {"x-wellkept-namespace": "bench", "x-wellkept-user": "alice"}
 
@@ -86,11 +88,11 @@ def cold_start(folder: Path, times: int) -> float:
 
 
 @contextmanager
-def fake_upstream() -> Iterator[str]:
-    """The bundled stand-in for a model, in a process of its own."""
+def fake_upstream(seconds: float) -> Iterator[str]:
+    """The bundled stand-in for a model, in a process of its own; it takes ``seconds`` for each answer."""
     code = (
         "from wellkept.server.fake import FakeUpstream; import sys\n"
-        "with FakeUpstream() as fake: print(fake.url, flush=True); sys.stdin.read()"
+        f"with FakeUpstream({seconds}) as fake: print(fake.url, flush=True); sys.stdin.read()"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     process = subprocess.Popen(
@@ -116,34 +118,66 @@ def sample_questions() -> list[str]:
     return [text_of(entry.draft.content) for entry in entries if entry.draft.role == "user"]
 
 
-async def _gateway(service: str, upstream: str, times: int, stream: bool) -> tuple[list[float], list[float]]:
-    """Milliseconds of calls to the upstream itself and through the gateway, in turns, in the bundled conversation."""
+@dataclass
+class Calls:
+    """Milliseconds of calls to an upstream itself and through the gateway, and of what the gateway says of each."""
+
+    direct: list[float] = field(default_factory=list)
+    through: list[float] = field(default_factory=list)
+    stages: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def added(self) -> tuple[float, float]:
+        """What the gateway adds: the difference of the medians, and of the 95th percentiles."""
+        far = [statistics.quantiles(each, n=20)[-1] for each in (self.direct, self.through)]
+        return statistics.median(self.through) - statistics.median(self.direct), far[1] - far[0]
+
+    def take(self, timing: str, spent: float) -> None:
+        """Note a call through the gateway and its Server-Timing."""
+        named = {name: float(ms) for name, ms in re.findall(r"(\w+);dur=([\d.]+)", timing)}
+        named["record and pass on"] = spent - sum(named.values())
+        self.through.append(spent)
+        for name, ms in named.items():
+            self.stages.setdefault(name, []).append(ms)
+
+
+async def _gateway(service: str, upstream: str, times: int, stream: bool) -> Calls:
+    """Calls in turns, directly and through the gateway, with the questions of the bundled conversation."""
     direct, through = Connection(upstream), Connection(service)
     status, body = await through.ask("GET", "/v1/sessions?namespace=demo&user=linyue")
     session = json.loads(body)["items"][0]["id"]
     headers = {"x-wellkept-namespace": "demo", "x-wellkept-user": "linyue", "x-wellkept-session": session}
-    spent: tuple[list[float], list[float]] = ([], [])
+    calls = Calls()
     for question in itertools.islice(itertools.cycle(sample_questions()), times):
         asked = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": question}]}
-        calls: list[tuple[Connection, str, dict[str, str]]] = [
-            (direct, "/v1/chat/completions", {}),
-            (through, "/openai/v1/chat/completions", headers),
-        ]
-        for place, (connection, path, more) in enumerate(calls):
-            begin = time.perf_counter()
-            status, _ = await connection.ask("POST", path, asked, more)
-            spent[place].append((time.perf_counter() - begin) * 1000)
-            assert status == 200
-    return spent
+        begin = time.perf_counter()
+        status, _ = await direct.ask("POST", "/v1/chat/completions", asked)
+        calls.direct.append((time.perf_counter() - begin) * 1000)
+        assert status == 200
+        begin = time.perf_counter()
+        status, _ = await through.ask("POST", "/openai/v1/chat/completions", asked, headers)
+        spent = (time.perf_counter() - begin) * 1000
+        assert status == 200
+        calls.take(through.head, spent)
+    return calls
 
 
-def gateway(folder: Path, times: int, stream: bool) -> tuple[float, float]:
-    """What the gateway adds to a call: the difference of the medians, and of the 95th percentiles, in ms."""
-    store = folder / f"gateway-{stream}.db"
-    with fake_upstream() as upstream, serving(store, "--sample", "--openai-upstream", upstream) as served:
-        direct, through = asyncio.run(_gateway(served.url, upstream.removesuffix("/v1"), times, stream))
-    far = [statistics.quantiles(each, n=20)[-1] for each in (direct, through)]
-    return statistics.median(through) - statistics.median(direct), far[1] - far[0]
+def gateway(folder: Path, times: int, stream: bool, seconds: float) -> Calls:
+    """What calls cost with an upstream that takes ``seconds`` for each answer."""
+    store = folder / f"gateway-{stream}-{seconds}.db"
+    with (
+        fake_upstream(seconds) as upstream,
+        serving(store, "--sample", "--openai-upstream", upstream) as served,
+    ):
+        return asyncio.run(_gateway(served.url, upstream.removesuffix("/v1"), times, stream))
+
+
+def synced_commit(folder: Path, times: int = 200) -> float:
+    """Milliseconds of a commit of one row that is synced to this disk; the median."""
+    floor = Floor(str(folder / "floor.db"), "full")
+    samples = [timed(lambda: floor.add("s", text(1)), 1) * 1000 for _ in range(times)]
+    floor.close()
+    return statistics.median(samples)
 
 
 # ── messages a second
@@ -324,10 +358,12 @@ def measure(folder: Path, seconds: float, *, quick: bool) -> list[list[str]]:
     with progress("cold start"):
         cold = cold_start(folder, 3 if quick else 7)
     rows = [["`wellkept serve` to its first answer", f"{cold:.2f} s", "< 2 s"]]
-    for stream in (False, True):
-        with progress(f"gateway, stream={stream}"):
-            middle, far = gateway(folder, times, stream)
-        what = "streaming" if stream else "at once"
+    rows.append(["a synced commit of one row on this disk", f"{synced_commit(folder):.1f} ms", ""])
+    for seconds_, stream in ((0.0, False), (0.0, True), (THINKING, False), (THINKING, True)):
+        what = f"{'streaming' if stream else 'at once'}, an upstream that takes {seconds_ * 1000:.0f} ms"
+        with progress(f"gateway, {what}"):
+            calls = gateway(folder, times if not seconds_ else times // 2, stream, seconds_)
+        middle, far = calls.added
         rows.append(
             [
                 f"gateway on top of a direct call, {what}: p50, p95",
@@ -335,6 +371,8 @@ def measure(folder: Path, seconds: float, *, quick: bool) -> list[list[str]]:
                 "p50 < 10 ms",
             ]
         )
+        stages = ", ".join(f"{name} {statistics.median(its):.1f}" for name, its in calls.stages.items())
+        rows.append(["… its stages, p50 in ms", stages, ""])
     with progress("messages a second"):
         library, service = rates(folder, short, rounds)
     rows.append([f"library, appends a second, {CONNECTIONS} threads", f"{library:.0f}", ""])
@@ -356,6 +394,8 @@ def measure(folder: Path, seconds: float, *, quick: bool) -> list[list[str]]:
         ]
     )
     rows.append(["… memory of the last quarter over the second one", grown, "flat"])
+    tenths = load.resident[:: max(1, len(load.resident) // 10)]
+    rows.append(["… memory at each tenth of the time, in MB", ", ".join(str(it >> 20) for it in tenths), ""])
     rows.append(["… acknowledged messages lost", str(lost), "0"])
     with progress("kill -9 under load"):
         acknowledged, gone = killed(folder, short)

@@ -53,6 +53,7 @@ def _handler(kind: str) -> Handler:
 def _mirror(store: Store, folder: str, policy: Policy) -> Mirror:
     from wellkept.mirror import Mirror
 
+    check_text("mirror", folder, least=1)
     return Mirror(store, folder, policy.time_zone)
 
 

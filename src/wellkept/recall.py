@@ -14,12 +14,12 @@ from itertools import chain
 from typing import TypeVar
 
 from wellkept.core import Core
-from wellkept.errors import InvalidInput, ModelError, NotFound
+from wellkept.errors import InvalidInput, ModelError, NotFound, WellkeptError
 from wellkept.models.protocol import Embedder
 from wellkept.policy import dates, filters
 from wellkept.policy.boosts import Age
 from wellkept.policy.checks import check_limit, milliseconds
-from wellkept.policy.corpus import Doc, Window
+from wellkept.policy.corpus import Doc, Postings, Window
 from wellkept.policy.meaning import Meaning
 from wellkept.policy.rank import rank
 from wellkept.policy.results import Dropped, Found, Ranking, Wish
@@ -195,41 +195,48 @@ class ScopeIndex:
         self._corpora = [corpus for corpus, (documents, _) in sizes.items() if documents]
         self.scope = scope
         self._narrow = narrow
-        self._known: dict[int, Doc] = {}
+        self._known: Mapping[int, Doc] = {}
         self._asked: set[int] = set()
-        self._knows_all = narrow == Narrow() and self._learn_all()
+        self._hits: dict[int, tuple[str, Hit]] = {}
+        self._knows_all = (
+            narrow.session is None and narrow.condition == filters.ANYTHING and self._learn_all()
+        )
+        if not self._knows_all:
+            self.speakers = {name for corpus in self._corpora for name in corpus.speakers(scope)}
         self.documents = sum(documents for documents, _ in sizes.values())
         self.average = sum(terms for _, terms in sizes.values()) / (self.documents or 1)
-        self.speakers = {name for corpus in self._corpora for name in corpus.speakers(scope)}
 
     def _learn_all(self) -> bool:
-        """Whether the store has all documents at hand, which are then known."""
-        found = [corpus.all_docs(self.scope) for corpus in self._corpora]
-        if any(docs is None for docs in found):
+        """Whether the store has all documents at hand; those that may be found are known then."""
+        rolls = [roll for corpus in self._corpora if (roll := corpus.roll(self.scope)) is not None]
+        if len(rolls) < len(self._corpora):
             return False
-        known = [self._keyed(place, docs) for place, docs in enumerate(found) if docs]
-        self._known = (
-            known[0] if len(known) == 1 else {key: doc for docs in known for key, doc in docs.items()}
-        )
+        self.speakers = set().union(*(roll.speakers for roll in rolls))
+        self._known = self._merged([roll.docs for roll in rolls])
+        if self._narrow != Narrow():
+            self._known = {key: doc for key, doc in self._known.items() if self._narrow.spans(doc.ts)}
         return True
 
-    def _keyed(self, place: int, found: dict[int, T]) -> dict[int, T]:
+    def _merged(self, found: Sequence[Mapping[int, T]]) -> Mapping[int, T]:
+        """What each corpus has, as one mapping."""
+        keyed = [self._keyed(place, its) for place, its in enumerate(found) if its]
+        return keyed[0] if len(keyed) == 1 else dict(chain.from_iterable(its.items() for its in keyed))
+
+    def _keyed(self, place: int, found: Mapping[int, T]) -> Mapping[int, T]:
         """``found`` by the keys that ranking sees; those of messages, which are most, are the store's own."""
         corpus = self._corpora[place]
         if place == _SPREAD[corpus.kind] == 0:
             return found
         return {_key(place, corpus, key): value for key, value in found.items()}
 
-    def postings(self, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, terms: Collection[Term]) -> Mapping[Term, Postings]:
         """See ``policy.corpus.Index``; only of documents that may be found."""
-        merged: dict[Term, dict[int, int]] = {term: {} for term in terms}
-        for place, corpus in enumerate(self._corpora):
-            for term, found in corpus.postings(self.scope, terms).items():
-                merged[term] |= self._keyed(place, found)
-        if self._knows_all:
+        found = [corpus.postings(self.scope, terms) for corpus in self._corpora] if terms else []
+        merged = {term: self._merged([its[term] for its in found]) for term in terms}
+        if self._narrow == Narrow():
             return merged
         allowed = self.docs(chain.from_iterable(merged.values()))
-        return {term: {key: found[key] for key in found if key in allowed} for term, found in merged.items()}
+        return {term: {key: its[key] for key in its if key in allowed} for term, its in merged.items()}
 
     def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
         """See ``policy.corpus.Index``."""
@@ -239,29 +246,25 @@ class ScopeIndex:
                 total[token] += count
         return total
 
-    def docs(self, keys: Iterable[int]) -> dict[int, Doc]:
+    def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
         """See ``policy.corpus.Index``."""
         unknown = [] if self._knows_all else set(keys) - self._asked
         self._asked.update(unknown)
         for place, corpus, its in self._parted(unknown):
-            self._known |= self._keyed(place, corpus.docs(self.scope, its, self._narrow))
+            self._known = {**self._known, **self._keyed(place, corpus.docs(self.scope, its, self._narrow))}
         return self._known
 
     def texts(self, keys: Collection[int]) -> dict[int, str]:
         """See ``policy.corpus.Index``."""
-        return {
-            _key(place, corpus, key): text
-            for place, corpus, its in self._parted(keys)
-            for key, text in corpus.texts(self.scope, its).items()
-        }
+        return {key: hit.text for key, (_, hit) in self.hits(keys).items()}
 
-    def hits(self, keys: Collection[int]) -> dict[int, tuple[str, Hit]]:
+    def hits(self, keys: Iterable[int]) -> dict[int, tuple[str, Hit]]:
         """The kind of each document and what results show of it."""
-        return {
-            _key(place, corpus, key): (corpus.kind, hit)
-            for place, corpus, its in self._parted(keys)
-            for key, hit in corpus.hits(self.scope, its).items()
-        }
+        wanted = set(keys)
+        for place, corpus, its in self._parted(wanted - self._hits.keys()):
+            found = corpus.hits(self.scope, its).items()
+            self._hits |= {_key(place, corpus, key): (corpus.kind, hit) for key, hit in found}
+        return {key: self._hits[key] for key in wanted & self._hits.keys()}
 
     def key(self, kind: str, key: int) -> int:
         """The key here of a document of a corpus."""
@@ -288,10 +291,7 @@ def _key(place: int, corpus: Corpus, key: int) -> int:
 
 
 def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> list[Result]:
-    keys = {key for found in ranking.found for key in (found.key, *found.around, *found.same)}
-    if explain:
-        keys |= {dropped.key for dropped in ranking.dropped}
-    hits = index.hits(keys)
+    hits = index.hits([it.key for it in ranking.found] + [it.key for it in ranking.dropped])
     results = [_result(found, hits) for found in ranking.found]
     if explain:
         results += [_dropped(it, *hits[it.key]) for it in ranking.dropped if it.key in hits]
@@ -300,7 +300,7 @@ def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> list[Result]
 
 def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:
     kind, hit = hits[found.key]
-    alike = (event for key in found.same if key in hits for event in hits[key][1].events)
+    alike = (event for key in found.same for event in hits[key][1].events)
     return Result(
         id=hit.id,
         kind=kind,
@@ -313,8 +313,14 @@ def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:
         role=hit.role,
         speaker=hit.speaker,
         parts=dict(found.parts),
-        around=tuple(hits[key][1].id for key in found.around if key in hits),
+        around=tuple(_beside(hit, key - found.key) for key in found.around),
     )
+
+
+def _beside(hit: Hit, distance: int) -> str:
+    """The id of the event that stands ``distance`` places after an event."""
+    session, _, seq = hit.id.rpartition(":")
+    return f"{session}:{int(seq) + distance}"
 
 
 def _dropped(it: Dropped, kind: str, hit: Hit) -> Result:
@@ -359,8 +365,16 @@ def question_vector(embedder: Embedder, query: str) -> Sequence[float] | None:
 def checked_vectors(
     embedder: Embedder, texts: Sequence[str], *, kind: str = "document"
 ) -> list[Sequence[float]]:
-    """Vectors of ``texts``. Raises ModelError when a number, a dimension or a vector is not what it must be."""
-    vectors = list(embedder.embed(texts, kind=kind))
+    """Vectors of ``texts`` at length 1.
+
+    Raises ModelError when the embedder failed, or a number, a dimension or a vector is not what it must be.
+    """
+    try:
+        vectors: list[Sequence[float]] = [_unit(vector) for vector in embedder.embed(texts, kind=kind)]
+    except WellkeptError:
+        raise
+    except Exception as error:  # an application's own embedder may raise anything
+        raise ModelError(f"{embedder.name} failed ({type(error).__name__}: {error}).") from error
     if len(vectors) != len(texts):
         raise ModelError(f"{embedder.name} gave {len(vectors)} vectors for {len(texts)} texts.")
     for vector in vectors:
@@ -368,7 +382,12 @@ def checked_vectors(
             raise ModelError(
                 f"{embedder.name} gave a vector of {len(vector)} numbers; it says that it makes {embedder.dimension}."
             )
-        length = math.fsum(number * number for number in vector)
-        if not math.isfinite(length) or length == 0:
+        if not all(map(math.isfinite, vector)) or not any(vector):
             raise ModelError(f"{embedder.name} gave a vector of zeros, infinities or no numbers at all.")
     return vectors
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    """``vector`` at length 1, in which no number is too large or too small for the four bytes that it is stored in."""
+    length = math.hypot(*vector) or 1.0
+    return [number / length for number in vector]

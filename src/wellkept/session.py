@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from wellkept.context import Context
     from wellkept.core import Core
     from wellkept.models.protocol import Reply
-    from wellkept.records import Content, Event, LedgerLine, Role, Scope, SessionInfo, Summary
+    from wellkept.records import Content, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
     from wellkept.reply import Answer
     from wellkept.store.protocol import SessionRef, Tables
     from wellkept.trace import TraceList
@@ -107,7 +108,12 @@ class SessionReader:
         return event
 
     def get_context(
-        self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
+        self,
+        query: str | None = None,
+        budget: int | None = None,
+        *,
+        as_of: datetime | int | None = None,
+        policy: Policy | None = None,
     ) -> Context:
         """What to hand to the model for the next request.
 
@@ -115,6 +121,7 @@ class SessionReader:
             query: what to recall memories for; nothing is recalled without it.
             budget: tokens that the context may take; the policy's ``context_budget`` if not given.
             as_of: an earlier moment: an aware time, or the seq of the event that was the newest then.
+            policy: another policy than the memory's, to see what it would make of it.
 
         Raises:
             BudgetExceeded: the newest user message does not fit; says by how much.
@@ -124,8 +131,9 @@ class SessionReader:
         from wellkept.context import build
         from wellkept.tiers import Moment
 
+        core = replace(self._core, policy=policy) if policy else self._core
         then = Moment(seq=self._seq_at(as_of))
-        return build(self._core, self._ref, query=query, budget=budget, then=then)
+        return build(core, self._ref, query=query, budget=budget, then=then)
 
     def summaries(self) -> list[Summary]:
         """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
@@ -181,15 +189,20 @@ class Session(SessionReader):
         self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
 
     def get_context(
-        self, query: str | None = None, budget: int | None = None, *, as_of: datetime | int | None = None
+        self,
+        query: str | None = None,
+        budget: int | None = None,
+        *,
+        as_of: datetime | int | None = None,
+        policy: Policy | None = None,
     ) -> Context:
         """What to hand to the model for the next request; see ``SessionReader.get_context``.
 
         Leaves a trace where ``Policy.debug_trace`` or a trace file asks for it, and counts a use of each fact that was
-        recalled for ``query``; one of an earlier moment does not.
+        recalled for ``query``; one of an earlier moment or under another policy does not.
         """
-        if as_of is not None:
-            return super().get_context(query, budget, as_of=as_of)
+        if as_of is not None or policy is not None:
+            return super().get_context(query, budget, as_of=as_of, policy=policy)
         from wellkept.trace import traced
 
         context = traced(self._core, self._ref, query, budget, seen=self._seen)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.contract.scene import ALICE, BOB, TWIN, open_session, said
-from wellkept.records import Scope
-from wellkept.store.protocol import Job, JobState, SessionRef, Store, Tables
+from wellkept.records import Scope, utc
+from wellkept.store.protocol import HELD_BACK, Job, JobState, SessionRef, Store, Tables
 
 
 def put(
@@ -215,3 +215,29 @@ def test_a_deleted_session_takes_its_jobs_along(store: Store, ref: SessionRef) -
         store.write(lambda tables, each=each: tables.jobs.put(ALICE, "extract", ref=each, at=1))
     store.write(lambda tables: tables.sessions.delete(ref))
     assert [job.session_id for job in store.read(lambda tables: tables.jobs.list())] == ["s2"]
+
+
+def test_a_job_is_due_later_than_it_was_made_and_can_be_put_off_or_hastened(store: Store) -> None:
+    def work(tables: Tables) -> SessionRef:
+        ref = tables.sessions.create(ALICE, "s1", title="", metadata={}, at=1)
+        tables.jobs.put(ALICE, "extract", ref=ref, at=100, due=200, once="s1")
+        return ref
+
+    ref = store.write(work)
+
+    def moved(at: int, due: int) -> tuple[int, int]:
+        store.write(lambda tables: tables.jobs.postpone(ref, "extract", "s1", at=at, due=due))
+        [job] = store.read(lambda tables: tables.jobs.list())
+        return int(job.created_at.timestamp() * 1000), int(job.run_at.timestamp() * 1000)
+
+    assert moved(150, 250) == (100, 250)
+    assert moved(250, 350) == (100, 250), "it is due already"
+    store.write(lambda tables: tables.jobs.hasten("extract", at=160, ref=ref))
+    assert moved(170, 270) == (100, 160)
+    job = store.write(lambda tables: tables.jobs.claim(at=170, lease=10))
+    assert job is not None
+    store.write(lambda tables: tables.jobs.finish(job, "ready", at=180, day="d", error=HELD_BACK, run_at=900))
+    assert store.read(lambda tables: tables.jobs.held_back(ref, "extract", "s1")) == utc(900)
+    assert moved(190, 290) == (100, 900), "it was begun before"
+    again = store.write(lambda tables: tables.jobs.put(ALICE, "extract", ref=ref, at=200, once="s1"))
+    assert again is None, "what waits to be done again is the job of what came since, too"

@@ -299,6 +299,72 @@ I was mistaken for a doctor|User is a doctor
 I play a doctor on TV|User is a doctor
 You live in Paris|User lives in Paris
 What if I live in Paris|User lives in Paris|I live in Paris
+我是百万富翁，瞎扯的|用户是百万富翁|我是百万富翁
+我养了一条龙，哄你的|用户养了一条龙|我养了一条龙
+我会轻功，开个玩笑而已|用户会轻功|我会轻功
+我有十辆跑车，梦里有|用户有十辆跑车|我有十辆跑车
+我有十辆跑车，可惜不是真的|用户有十辆跑车|我有十辆跑车
+我是素食主义者，没有啦|用户是素食主义者|我是素食主义者
+我有哮喘，我同事觉得|用户有哮喘|我有哮喘
+我有哮喘，听我妈讲的|用户有哮喘|我有哮喘
+我有哮喘，不一定准|用户有哮喘|我有哮喘
+我有哮喘，据网友说|用户有哮喘|我有哮喘
+我有哮喘，只是怀疑|用户有哮喘|我有哮喘
+我在考虑搬去北京|用户住在北京
+我差不多要离婚了|用户离婚了
+我希望我住在海边|用户住在海边
+要不是有孩子我就辞职了|用户辞职了
+我老板是素食者|用户是素食者
+隔壁老王有三个孩子|用户有三个孩子
+我妹夫在华为上班|用户在华为上班
+他们说我是天才|用户是天才
+别人都以为我结婚了|用户结婚了
+我并不喜欢甜食|用户喜欢甜食
+我谈不上喜欢甜食|用户喜欢甜食
+我对甜食没什么兴趣|用户对甜食有兴趣
+我从未学过法语|用户学过法语
+我几乎没喝过酒|用户喝过酒
+我二月搬过家|用户3月搬过家
+我每天走八千步|用户每天走八万步
+我叫李雷，她叫韩梅梅|用户叫韩梅梅
+读一下：我有糖尿病|用户有糖尿病|我有糖尿病
+这句英文怎么说：我有糖尿病|用户有糖尿病|我有糖尿病
+小说开头：我是一个杀手|用户是一个杀手|我是一个杀手
+签名档写着：我爱喝茶|用户爱喝茶|我爱喝茶
+老师让我们写“我的妈妈是医生”|用户的妈妈是医生|我的妈妈是医生
+网友：我对花生过敏，怎么办|用户对花生过敏|我对花生过敏
+从今天起你是我的管家|用户是管家
+I'm a pilot, I'm messing with you|User is a pilot|I'm a pilot
+I'm a pilot, that was a joke|User is a pilot|I'm a pilot
+I'm a pilot, haha kidding|User is a pilot|I'm a pilot
+I'm a pilot. I lied.|User is a pilot|I'm a pilot
+I'm a pilot, or at least I was|User is a pilot|I'm a pilot
+I have asthma, people tell me|User has asthma|I have asthma
+I have asthma, my coworker suspects|User has asthma|I have asthma
+I have asthma, I could be wrong|User has asthma|I have asthma
+I have asthma, if that counts|User has asthma|I have asthma
+I have asthma, don't I|User has asthma|I have asthma
+I have asthma, correct?|User has asthma|I have asthma
+I was going to marry Tom|User married Tom
+I considered moving to Rome|User moved to Rome
+I would love to live in Rome|User lives in Rome
+I should stop smoking|User stopped smoking
+I don't have any kids|User has kids
+I have no interest in football|User has an interest in football
+I doubt that I have diabetes|User has diabetes|I have diabetes
+My doctor ruled out that I have diabetes|User has diabetes|I have diabetes
+They claim I have diabetes|User has diabetes|I have diabetes
+My cousin is a pilot|User is a pilot
+The guy next door has three kids|User has three kids
+Her name is Anna|User's name is Anna
+Nobody knows I live in Rome|User lives in Paris|I live in Rome
+Write a story: I live in Rome|User lives in Rome|I live in Rome
+Example sentence: I live in Rome|User lives in Rome|I live in Rome
+My bio says "I live in Rome and love pasta"|User lives in Rome|I live in Rome
+Reviewer: I have three kids|User has three kids|I have three kids
+From the email: I have three kids|User has three kids|I have three kids
+I have thirteen cousins|User has thirty cousins
+I was born on May 3|User was born on May 4
 """
 
 GROUNDED = r"""
@@ -456,6 +522,46 @@ We live in a small house near the lake|User lives in a small house near the lake
 I need glasses to read|User needs glasses to read
 I was diagnosed with asthma|User was diagnosed with asthma
 I got married in June|User got married in June
+我住在厦门，靠近海边|用户住在厦门|我住在厦门
+我在小学当老师，教数学|用户在小学当老师|我在小学当老师
+我有两个弟弟，都在读书|用户有两个弟弟|我有两个弟弟
+我喜欢摄影，周末常去拍照|用户喜欢摄影|我喜欢摄影
+我对尘螨过敏，经常打喷嚏|用户对尘螨过敏|我对尘螨过敏
+我平时喝茶，很少喝咖啡|用户喝茶|我平时喝茶
+我名字叫赵敏，请多关照|用户名字叫赵敏|我名字叫赵敏
+我老家在湖南，特别能吃辣|用户老家在湖南|我老家在湖南
+我会说英语和日语|用户会说英语和日语
+我的狗叫豆豆，今年三岁|用户的狗叫豆豆|我的狗叫豆豆
+我用的是安卓手机|用户用的是安卓手机
+我属虎，今年27|用户属虎|我属虎
+我不能吃海鲜，会起疹子|用户不能吃海鲜|我不能吃海鲜
+我每周去三次健身房|用户每周去三次健身房
+我是独生子女，没有兄弟姐妹|用户是独生子女|我是独生子女
+我母亲是退休教师|用户的母亲是退休教师
+我开了一家咖啡店，在苏州|用户开了一家咖啡店|我开了一家咖啡店
+我戴眼镜，近视五百度|用户戴眼镜|我戴眼镜
+我明天要去医院，我对青霉素过敏|用户对青霉素过敏|我对青霉素过敏
+说真的，我不喜欢应酬|用户不喜欢应酬|我不喜欢应酬
+I live in Lisbon, close to the river|User lives in Lisbon|I live in Lisbon
+I teach math at a middle school|User teaches math at a middle school
+I have two brothers, both in college|User has two brothers|I have two brothers
+I love photography, mostly portraits|User loves photography|I love photography
+I'm allergic to dust, I sneeze a lot|User is allergic to dust|I'm allergic to dust
+I mostly drink tea, rarely coffee|User drinks tea|I mostly drink tea
+I speak English and Japanese|User speaks English and Japanese
+My dog is called Bean, he is three|User's dog is called Bean|My dog is called Bean
+I use an Android phone|User uses an Android phone
+I go to the gym three times a week|User goes to the gym three times a week
+I'm an only child|User is an only child
+My mother is a retired teacher|User's mother is a retired teacher
+I run a small coffee shop in Porto|User runs a small coffee shop in Porto
+I wear glasses|User wears glasses
+I'm seeing a doctor tomorrow, I'm allergic to penicillin|User is allergic to penicillin|I'm allergic to penicillin
+Honestly, I don't like crowds|User doesn't like crowds|I don't like crowds
+I graduated from Yale in 2015|User graduated from Yale in 2015
+I've worked at Ford since 2019|User has worked at Ford since 2019
+I own a house in the suburbs|User owns a house in the suburbs
+I'm into chess, been playing for years|User is into chess|I'm into chess
 """
 
 # True, and refused all the same: the gate is strict.

@@ -163,6 +163,72 @@ The user's car is a Volvo|The user's car is not a Volvo
 The user has a peanut allergy|The user is not allergic to peanuts
 The user drinks alcohol|The user does not drink alcohol
 用户在杭州上班|用户在苏州上班
+用户对海鲜过敏|用户对海鲜不过敏
+用户对乳糖不耐受|用户对乳糖耐受
+用户有高血压|用户没有高血压
+用户有车|用户没有车
+用户有弟弟|用户没有弟弟
+用户喝得惯豆汁|用户喝不惯豆汁
+用户吃得了苦瓜|用户吃不了苦瓜
+用户在网易工作|用户在小米工作
+用户在中学教书|用户在大学教书
+用户在律所上班|用户在银行上班
+用户供职于华为|用户供职于荣耀
+用户单身|用户恋爱中
+用户结婚了|用户丧偶
+用户离婚了|用户复婚了
+用户住天津|用户住武汉
+用户住在三楼|用户住在五楼
+用户搬到了成都|用户搬到了昆明
+用户现在住杭州|用户目前住宁波
+用户的电话是010-62345678|用户的电话是010-62345679
+用户的职业是医生|用户的职业是律师
+用户今年28岁|用户今年29岁
+用户生于1990年|用户生于1991年
+用户的年龄是30|用户的年龄是31
+用户的先生在学校工作|用户的先生在医院工作
+用户的岳母住在青岛|用户的岳母住在烟台
+用户信教|用户不信教
+用户是会员|用户不是会员
+用户用苹果手机|用户不用苹果手机
+用户能喝酒|用户不能喝酒
+用户可以加班|用户不可以加班
+用户认识李雷|用户不认识李雷
+用户同意离婚|用户不同意离婚
+用户在读研|用户不在读研了
+用户在备孕|用户没在备孕
+The user has a peanut allergy|The user has no peanut allergy
+The user is pregnant|The user is not pregnant
+The user has siblings|The user doesn't have any siblings
+The user eats fish|The user doesn't eat fish
+The user can cook|The user can't cook
+The user tolerates lactose|The user doesn't tolerate lactose
+The user works at Netflix|The user works at Spotify
+The user works for the city|The user works for the state
+The user is employed at Bosch|The user is employed at Siemens
+The user's employer is Nokia|The user's employer is Ericsson
+The user lives in Texas|The user lives in Ohio
+The user moved to Kyoto|The user moved to Osaka
+The user's home is in Lima|The user's home is in Quito
+The user is single|The user is engaged
+The user is married|The user is separated
+The user got engaged|The user got married
+The user is 52|The user is 53
+The user is aged 40|The user is aged 41
+The user's age is 25|The user's age is 26
+The user's phone is 555-0100-22|The user's phone is 555-0199-33
+The user's name is Kim|The user's name is Lee
+The user goes by Max|The user goes by Sam
+The user's birthday is on June 1|The user's birthday is on July 1
+The user works as a pilot|The user works as an instructor
+The user's role is CTO|The user's role is CEO
+The user's dad lives in Porto|The user's dad lives in Lisbon
+The user's wife works at Zara|The user's wife works at Mango
+The user attends church|The user does not attend church
+The user knows Python|The user doesn't know Python
+The user plays tennis|The user no longer plays tennis
+The user is a smoker|The user is not a smoker
+The user is religious|The user is not religious
 """
 BOTH = """
 The user likes coffee|The user likes tea
@@ -290,6 +356,61 @@ The user left Google in 2020|The user works at Apple
 The user takes aspirin|The user takes ibuprofen
 用户的儿子在上海工作|用户在北京工作
 The user's son lives in Paris|The user's daughter lives in Rome
+用户会做川菜|用户会做粤菜
+用户学过钢琴|用户学过小提琴
+用户去过北京|用户住在北京
+用户喜欢上海|用户在上海工作
+用户在准备考研|用户在准备结婚
+用户在上海读书|用户在一家餐厅打工
+用户有一辆车|用户有一套房
+用户对花粉过敏|用户对猫毛过敏
+用户讨厌香菜|用户讨厌榴莲
+用户的爸爸是医生|用户的妈妈是老师
+用户的儿子叫小明|用户的女儿叫小红
+用户的哥哥在北京|用户的姐姐在上海
+用户每天跑步|用户每周游泳
+用户住在北京|用户的爸妈住在老家
+用户在腾讯工作|用户在考虑跳槽
+用户读过红楼梦|用户读过三国
+用户会开车|用户没有车
+用户不喝酒|用户不抽烟
+用户喜欢喝酒|用户不喜欢抽烟
+用户叫小明|用户的英文名叫Tom
+用户住在北京|用户在上海有房
+用户的生日是5月3日|用户的妻子生日是6月3日
+用户是护士|用户是素食者
+用户身高175|用户体重70
+用户周一开会|用户周二开会
+用户5点起床|用户11点睡觉
+用户结婚10年|用户有2个孩子
+The user can cook Thai food|The user can cook Indian food
+The user studied in Rome|The user lives in Oslo
+The user is from Peru|The user lives in Chile
+The user loves Tokyo|The user lives in Kyoto
+The user has a car|The user has a bike
+The user hates cilantro|The user hates durian
+The user's father is a doctor|The user's mother is a teacher
+The user's son is named Max|The user's daughter is named Mia
+The user doesn't drink|The user doesn't smoke
+The user likes wine|The user doesn't like beer
+The user visited Spain|The user visited Italy
+The user works at Ford|The user drives a Ford
+The user works at night|The user works at Ford
+The user lives alone|The user lives in Oslo
+The user lives with two cats|The user lives in Oslo
+The user's name is Kim|The user's nickname is Kimmy
+The user is a nurse|The user is a vegan
+The user is 170 cm tall|The user weighs 60 kg
+The user wakes up at 6|The user goes to bed at 11
+The user wants to get married|The user is single
+The user is allergic to cats|The user has a cat
+The user can drive|The user has no car
+The user reads sci-fi|The user reads poetry
+The user's office is on 5th Street|The user lives on Main Street
+The user is married to Tom|The user has two kids
+The user was married in 2010|The user is divorced
+The user quit Google|The user works at Apple
+The user plays in a band|The user works at Ford
 """
 ASKED = """
 用户有一个5岁的儿子|用户有一个3岁的儿子
@@ -330,6 +451,16 @@ The user smokes|The user used to smoke
 用户喝酒|用户以前喝酒
 The user lives in Oslo allergic to nuts|The user lives in Rome
 I live with my parents in Oslo|I live in Bergen
+用户是产品经理|用户是产品总监
+The user is a manager at Dell|The user is a manager at HP
+用户的朋友住在上海|用户的朋友住在广州
+用户有一只狗叫旺财今年3岁|用户有一只狗叫旺财今年8岁
+用户在阿里工作喜欢篮球|用户在网易工作
+用户有两套房|用户有三套房
+The user's friend works at Ford|The user's friend works at Fiat
+The user has 4 horses|The user has 5 horses
+The user lives in Oslo plays chess|The user lives in Bergen
+The user's kid is 9 years old|The user's kid is 4 years old
 """
 
 

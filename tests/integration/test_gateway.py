@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -236,6 +237,11 @@ def test_the_bytes_of_an_answer_are_those_of_the_upstream(service: Service, upst
     assert int(through.headers["x-wellkept-context-tokens"]) > 0
 
 
+def test_the_answer_says_what_memory_took(service: Service, upstream: Upstream) -> None:
+    done = service.post("/openai/v1/chat/completions", json={"model": "m", "messages": user("hi")})
+    assert re.fullmatch(r"memory;dur=\d+\.\d, upstream;dur=\d+\.\d", done.headers["server-timing"])
+
+
 def test_without_a_session_it_is_a_plain_door(service: Service, upstream: Upstream) -> None:
     raw = b'{"model":"m",  "messages":[{"role":"user","content":"hi"}]}'
     done = service.post(
@@ -461,6 +467,17 @@ def test_a_question_larger_than_the_budget_goes_through(
     assert [record.exc_info for record in said] == [None]
 
 
+def test_an_answer_is_kept_only_behind_its_question(service: Service, upstream: Upstream) -> None:
+    path = "/openai/v1/chat/completions"
+    service.post(path, json={"model": "m", "messages": user("first")})
+    broken = b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}'
+    assert service.post(path, content=broken).headers["x-wellkept-error"].startswith("InvalidInput")
+    assert stored(service) == [("user", "first"), ("assistant", "ok")]
+    tight = {**service.headers, "X-Wellkept-Budget": "3"}
+    service.post(path, json={"model": "m", "messages": user("a long question")}, headers=tight)
+    assert stored(service)[2:] == [("user", "a long question"), ("assistant", "ok")]
+
+
 # ── incognito
 # ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -512,6 +529,8 @@ def test_the_same_session_id_of_another_user_is_another_session(service: Service
         ({"X-Wellkept-Mode": "incognito"}, 422),
         ({"X-Wellkept-Budget": "many"}, 422),
         ({"X-Wellkept-Tools": "yes"}, 422),
+        ({"X-Wellkept-Session": "%ff"}, 422),
+        ({"X-Wellkept-User": "%ff"}, 422),
         ({"X-Wellkept-Key": "wk_wrong"}, 401),
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wellkept import Memory
+from wellkept.errors import InvalidInput
 from wellkept.mirror import folder_of
 from wellkept.records import Scope
 from wellkept.user import UserMemory
@@ -109,6 +110,11 @@ def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch:
         memory.run_jobs()
         assert memory.mirror_failure is None
         assert "Owns a boat" in folder(tmp_path).joinpath("MEMORY.md").read_text()
+
+
+def test_a_folder_without_a_name_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="mirror"):
+        Memory(":memory:", worker=False, mirror="")
 
 
 def test_users_never_share_a_folder() -> None:

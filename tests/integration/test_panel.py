@@ -332,5 +332,7 @@ def test_a_request_without_a_trace_is_rebuilt(scene: tuple[Path, dict[str, str]]
     with panel(path) as client:
         page = client.get(at("request", id=ids["chat"], seq=5)).text
         assert "rebuilt" in page and "会议改到" in page and "The order number" not in page
+        other = client.get(at("request", id=ids["chat"], seq=5, recall_share="0")).text
+        assert page.count('class="side"') == 1 and other.count('class="side"') == 2
         tiny = client.get(at("request", id=ids["chat"], seq=5, budget=10))
         assert tiny.status_code == 200 and "no room for the newest user message" in tiny.text

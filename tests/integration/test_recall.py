@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept import InvalidInput, Memory, ModelError, NotFound, Policy, Session
+from wellkept.models.protocol import Embedder
 from wellkept.policy import words
 from wellkept.testing import FakeClock, FakeEmbedder
 
@@ -147,7 +151,7 @@ def test_recalled_text_stands_behind_the_boundary(memory: Memory, chat: Session)
 # ── meaning ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def embedded(embedder: FakeEmbedder) -> tuple[Memory, Session]:
+def embedded(embedder: Embedder) -> tuple[Memory, Session]:
     memory = Memory(":memory:", clock=FakeClock(NOW), worker=False, embedder=embedder)
     chat = memory.session(namespace="acme", user="alice")
     chat.add_message("user", "dinosaurs are great")
@@ -189,6 +193,64 @@ def test_a_bad_embedder_is_a_failed_job_and_a_typed_error(fault: str) -> None:
     assert job.last_error
     with pytest.raises(ModelError):
         memory.user("alice", namespace="acme").search("dinosaurs")
+
+
+class Broken:
+    """An application's own embedder that does not keep to its protocol."""
+
+    name, dimension, calibration = "own", 2, (0.0, 1.0)
+
+    def __init__(self, embed: Callable[[int], Any]) -> None:
+        self._embed = embed
+
+    def embed(self, texts: Sequence[str], *, kind: str = "document") -> Any:
+        return self._embed(len(texts))
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        lambda count: None,
+        lambda count: [1.0] * count,
+        lambda count: [["a", "b"]] * count,
+        lambda count: [[None, None]] * count,
+        lambda count: {}["embedding"],
+    ],
+)
+def test_whatever_an_embedder_of_ones_own_does_is_a_typed_error(embed: Callable[[int], Any]) -> None:
+    memory, _ = embedded(Broken(embed))
+    memory.run_jobs()
+    assert "own failed" in (memory.jobs.list(kind="embed")[0].last_error or "")
+    with pytest.raises(ModelError, match="own failed"):
+        memory.user("alice", namespace="acme").search("dinosaurs")
+
+
+@pytest.mark.parametrize("number", [1e300, 1e39, 1e-60, 3])
+def test_the_length_of_a_vector_does_not_matter(number: float) -> None:
+    memory, _ = embedded(Broken(lambda count: [[number, 0]] * count))
+    memory.run_jobs()
+    hits = memory.user("alice", namespace="acme").search("dinosaurs")
+    assert all(math.isfinite(hit.score) for hit in hits)
+    assert hits[0].relevance == 1.0
+
+
+def test_nothing_waits_for_an_embedder_that_hangs() -> None:
+    called, go_on = threading.Event(), threading.Event()
+
+    def hang(count: int) -> list[list[float]]:
+        called.set()
+        assert go_on.wait(60)
+        return [[1.0, 0.0]] * count
+
+    memory, chat = embedded(Broken(hang))
+    searching = threading.Thread(target=memory.user("alice", namespace="acme").search, args=("dinosaurs",))
+    searching.start()
+    assert called.wait(60)
+    chat.add_message("user", "and volcanoes")
+    assert chat.get_context().messages[-1]["content"] == "and volcanoes"
+    go_on.set()
+    searching.join(60)
+    assert not searching.is_alive()
 
 
 def test_a_removed_event_leaves_no_vector() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,8 +14,10 @@ from wellkept import Memory
 from wellkept.policy.corpus import Doc
 from wellkept.recall import Result
 from wellkept.records import Scope
+from wellkept.store.search import Roll
 from wellkept.store.sqlite import corpora
 from wellkept.store.sqlite.corpora import Roster, Rosters
+from wellkept.testing import FakeClock
 
 WORDS = st.sampled_from(["cat", "dogs run", "恐龙", "喜欢猫", "2024-03-05", "the", "Paris in May"])
 STEPS = st.one_of(
@@ -26,9 +28,11 @@ STEPS = st.one_of(
 )
 
 
+NOW = datetime(2026, 6, 1, tzinfo=timezone.utc)
+
+
 def found(memory: Memory, query: str) -> list[Result]:
-    now = datetime(2026, 6, 1, tzinfo=timezone.utc)
-    return memory.user("ann", namespace="n").search(query, now=now, explain=True)
+    return memory.user("ann", namespace="n").search(query, now=NOW, explain=True)
 
 
 def step(memory: Memory, kind: str, number: int, words: str) -> None:
@@ -57,12 +61,12 @@ DOC = Doc(1, "user", 0)
 
 
 def test_a_roster_holds_while_sessions_only_grow() -> None:
-    rosters, lives = Rosters(), {5: ("a", 100, 0)}
-    rosters.put(1, Roster(lives, {5: 3}, {1: DOC}))
-    assert rosters.get(1, lives | {6: ("b", 101, 0)}) is not None
+    rosters, lives = Rosters(), {5: (0, 0)}
+    rosters.put(1, Roster(lives, {5: 3}, Roll({1: DOC})))
+    assert rosters.get(1, lives | {6: (0, 0)}) is not None
     assert rosters.get(2, lives) is None
-    assert rosters.get(1, {5: ("a", 100, 1)}) is None
-    assert rosters.get(1, {5: ("other", 100, 0)}) is None
+    assert rosters.get(1, {5: (0, 1)}) is None
+    assert rosters.get(1, {5: (1, 0)}) is None
     assert rosters.get(1, {}) is None
 
 
@@ -70,7 +74,7 @@ def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "MOST_DOCS", 3)
     rosters = Rosters()
     for owner in (1, 2):
-        rosters.put(owner, Roster({}, {}, {1: DOC, 2: DOC}))
+        rosters.put(owner, Roster({}, {}, Roll({1: DOC, 2: DOC})))
     assert rosters.get(1, {}) is None
     assert rosters.get(2, {}) is not None
 
@@ -83,13 +87,47 @@ def test_a_scope_that_is_too_large_is_searched_all_the_same(monkeypatch: pytest.
         assert {hit.text for hit in found(memory, "cat") if hit.dropped is None} >= {"a cat", "the cats"}
 
 
+@pytest.mark.parametrize("span", [{"since": 2}, {"until": 3}, {"since": 1, "until": 3}, {"since": 9}])
+def test_a_time_is_kept_to_whether_documents_are_at_hand_or_not(
+    monkeypatch: pytest.MonkeyPatch, span: dict[str, int]
+) -> None:
+    times = [datetime(2026, 5, day, tzinfo=timezone.utc) for day in range(1, 5)]
+    between = {name: datetime(2026, 5, day, tzinfo=timezone.utc) for name, day in span.items()}
+    with Memory(":memory:", worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        for ts in times:
+            chat.add_message("user", f"a cat on day {ts.day}", ts=ts)
+        ann = memory.user("ann", namespace="n")
+        at_hand = ann.search("cat", **between)
+        monkeypatch.setattr(corpora, "MOST_DOCS", 1)
+        assert at_hand == ann.search("cat", **between)
+    expected = [ts for ts in times if between.get("since", ts) <= ts < between.get("until", times[-1] + DAY)]
+    assert sorted(hit.ts for hit in at_hand) == expected
+
+
+DAY = timedelta(days=1)
+
+
+def test_a_session_that_takes_the_place_of_a_deleted_one_is_not_taken_for_it() -> None:
+    """The same id, the same key and the same millisecond."""
+    with Memory(":memory:", clock=FakeClock(NOW), worker=False) as memory:
+        ann = memory.user("ann", namespace="n")
+        for texts in (("a cat", "a cat and a dog"), ("the cat sat on a mat", "cat")):
+            chat = memory.session(namespace="n", user="ann", session_id="s", create=True)
+            chat.add_messages([{"role": "user", "content": text} for text in texts])
+            at_hand = ann.search("cat")
+            memory._core.store._rosters = Rosters()  # type: ignore[attr-defined]
+            assert at_hand == ann.search("cat")
+            chat.delete()
+
+
 def test_what_is_rolled_back_is_not_kept() -> None:
     with Memory(":memory:", worker=False) as memory:
         chat = memory.session(namespace="n", user="ann")
         chat.add_message("user", "a cat")
         scope = Scope("n", "ann")
         store = memory._core.store
-        assert store.write(lambda tables: tables.corpora["event"].all_docs(scope)) is None
-        docs = store.read(lambda tables: tables.corpora["event"].all_docs(scope))
-        assert docs is not None
-        assert len(docs) == 1
+        assert store.write(lambda tables: tables.corpora["event"].roll(scope)) is None
+        roll = store.read(lambda tables: tables.corpora["event"].roll(scope))
+        assert roll is not None
+        assert len(roll.docs) == 1

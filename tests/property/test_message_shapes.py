@@ -81,18 +81,19 @@ openai_call = st.one_of(
     ),
 )
 calls = st.lists(openai_call, min_size=1, max_size=3, unique_by=lambda call: call["id"])
+NAMES = st.from_regex(r"[^\s<|\\/>]{1,64}", fullmatch=True)  # those that OpenAI takes
 openai_messages = st.one_of(
     with_fields(
         {
             "role": st.sampled_from(["user", "system", "developer"]),
             "content": words | st.lists(openai_part, max_size=3),
         },
-        name=said,
+        name=NAMES,
         unknown=plain_json,
     ),
     with_fields(
         {"role": st.just("assistant"), "content": st.none() | words | st.lists(openai_text, max_size=2)},
-        name=said,
+        name=NAMES,
         tool_calls=calls | st.none() | st.just([]),
         refusal=st.none() | words,
         reasoning_content=st.none() | words,

@@ -173,6 +173,62 @@ def test_relative_dates_become_absolute_and_yearly_ones_stay() -> None:
     assert dated("The user's birthday is June 3", said) == "The user's birthday is June 3"
 
 
+DATED = [
+    ("用户7月12日要去上海", "用户2026-07-12要去上海"),
+    ("用户7月12日去了上海", "用户2025-07-12去了上海"),
+    ("用户7月12日去上海", "用户7月12日去上海"),
+    ("用户的生日是7月12日", "用户的生日是7月12日"),
+    ("用户每周三上课", "用户每周三上课"),
+    ("用户周三有课", "用户周三有课"),
+    ("用户周三要做手术", "用户2026-03-04要做手术"),
+    ("用户12号要开会", "用户2026-03-12要开会"),
+    ("用户下周一到周三出差", "用户2026-03-09到2026-03-11出差"),
+    ("用户下个月3号到5号要去杭州", "用户2026-04-03到2026-04-05要去杭州"),
+    ("用户12月28日到1月3日要去滑雪", "用户2026-12-28到2027-01-03要去滑雪"),
+    ("用户今年31岁", "用户2026年31岁"),
+    ("The user is away next Monday to Wednesday", "The user is away 2026-03-09 to 2026-03-11"),
+    ("The user has to be in Rome on July 12", "The user has to be in Rome on 2026-07-12"),
+    ("The user got married on July 12", "The user got married on 2025-07-12"),
+    ("The user's wedding is on July 12", "The user's wedding is on July 12"),
+    ("The user swims every Wednesday", "The user swims every Wednesday"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), DATED)
+def test_a_day_that_is_left_open_is_the_one_that_the_tense_says(text: str, expected: str) -> None:
+    assert dated(text, Said("", MONDAY, "Asia/Shanghai")) == expected
+
+
+YEARS = [
+    ("7月12日我要去上海", "用户2026-07-12要去上海", True),
+    ("7月12日我要去上海", "用户2025-07-12要去上海", False),
+    ("我7月12日去了上海", "用户2025-07-12去了上海", True),
+    ("我7月12日去上海", "用户7月12日去上海", True),
+    ("我7月12日去上海", "用户2025-07-12去上海", False),
+    ("我2026年7月12日去上海", "用户7月12日去上海", True),
+    ("下周一到周三我出差", "用户2026-03-09到2026-03-11出差", True),
+    ("下周一到周三我出差", "用户2026-03-09到2026-03-04出差", False),
+    ("I'm going to fly on July 12", "The user is going to fly on 2026-07-12", True),
+    ("I'm going to fly on July 12", "The user is going to fly on 2025-07-12", False),
+]
+
+
+@pytest.mark.parametrize(("message", "text", "passes"), YEARS)
+def test_a_year_that_was_not_said_must_be_the_one_that_the_tense_says(
+    message: str, text: str, passes: bool
+) -> None:
+    assert (why(message, text) is None) == passes
+
+
+def test_a_date_of_validity_lies_where_the_tense_says() -> None:
+    said = Said("7月12日我要去上海", MONDAY, "UTC")
+    claim = Claim(text="用户要去上海", quote=said.text)
+    assert since("2026-07-12", claim, said) == datetime(2026, 7, 12, tzinfo=timezone.utc)
+    assert since("2025-07-12", claim, said) is None
+    left_open = Claim(text="用户去上海", quote="7月12日我去上海")
+    assert since("2025-07-12", left_open, Said(left_open.quote, MONDAY, "UTC")) is None
+
+
 def test_the_day_is_that_of_the_users_zone() -> None:
     late = datetime(2026, 3, 2, 20, tzinfo=timezone.utc)
     assert dated("明天手术", Said("", late, "Asia/Shanghai")) == "2026-03-04手术"

@@ -40,10 +40,16 @@ def test_the_weights_of_chinese_terms() -> None:
     weights = question.read("我的猫爱吃鱼").terms
     assert weights[Term("爱吃")] == 1.0
     assert weights[Term("的猫")] == 0.5
-    assert weights[Term("猫", prefix=True)] == 0.25
     assert Term("我的") not in weights
-    assert Term("的", prefix=True) not in weights
     assert question.read("猫").terms == {Term("猫", prefix=True): 1.0}
+
+
+def test_characters_are_looked_up_alone_where_their_pairs_are_rare() -> None:
+    terms = question.read("的猫爱吃鱼").terms
+    held = {Term("的猫"): {}, Term("猫爱"): {}, Term("爱吃"): {1: 1, 2: 1, 3: 1}, Term("吃鱼"): {4: 1}}
+    assert question.lone(terms, held) == {Term("猫", prefix=True): 0.25, Term("鱼", prefix=True): 0.25}
+    alone = question.read("鱼").terms
+    assert question.lone(alone, {term: {} for term in alone}) == {}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -201,6 +202,15 @@ def test_an_earlier_moment_by_time_and_by_number(chat: Session) -> None:
     assert chat.get_context(as_of=10**30).messages == chat.get_context().messages
     with pytest.raises(InvalidInput):
         chat.get_context(as_of="yesterday")  # type: ignore[arg-type]
+
+
+def test_the_context_under_another_policy_is_that_of_a_memory_with_it(memory: Memory, chat: Session) -> None:
+    for number in range(12):
+        chat.add_message("user", f"Message {number} about the launch on June 28.")
+    policy = replace(memory.policy, context_budget=120, recall_share=0.0)
+    other = chat.get_context(policy=policy)
+    assert other.messages == chat.get_context(budget=120, policy=policy).messages
+    assert len(other.messages) < len(chat.get_context().messages)
 
 
 def test_a_deleted_session_is_not_found_by_any_verb(memory: Memory, chat: Session) -> None:

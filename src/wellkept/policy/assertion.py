@@ -25,7 +25,8 @@ _BEFORE_EN = (
     "(?:told|asks?|asked|wants?|wanted|advised|advises|urged|forced|expects?) me to",
     "in (?:the|this|my|a) (?:game|novel|story|book|movie|film|play|dreams?|song|show)",
     "(?:song|lyrics?|poem|saying|quote) (?:goes|go|says|reads)",
-    "(?:says|said|thinks?|suppos(?:e|ing)|assum(?:e|ing)|say|for (?:example|instance)),? (?:that )?i",
+    "(?:says?|said|thinks?|suppos(?:e|ing)|assum(?:e|ing)|for (?:example|instance)),? (?:that )?i",
+    "(?:claims?|claimed|believes?|suspects?|tells? me|doubts?|den(?:y|ies|ied)|ruled? out) (?:that )?i",
 )
 _BEFORE = lazy.compile("|".join((*_BEFORE_ZH, rf"\b(?:{'|'.join(_BEFORE_EN)})\b")), re.IGNORECASE)
 # What people believe or say of themselves ("I think I", 我觉得我) is asserted.
@@ -47,14 +48,14 @@ _OPENING_ZH = (
 )
 _CLOSING_ZH = "的|了|啦|呢|吧|玩|而已|罢了|哈|嘻|你|们|话|道|我|都|时候"
 _TAKEN_BACK_ZH = (
-    "开个?玩笑|说着?玩|闹着玩|说笑|骗你?|骗人|逗你?|忽悠你?|别当?真|别(?:相)?信|才怪|当我没说|呵呵|大雾|狗头|滑稽|反话|讽刺",
+    "开个?玩笑|说着?玩|闹着玩|说笑|[骗逗哄]你?|骗人|忽悠你?|别当?真|别(?:相)?信|才怪|当我没说|呵呵|大雾|狗头|滑稽|反话|讽刺",
     "[瞎胡乱][说编扯讲吹]|扯淡|吹牛?|[瞎现]?编|假|谎话|谎言|谣言|不是真|做梦|想象|幻想|假设|打个?比方|举个?例子?",
-    "不|不对|不是|说错|搞错|错|我是说|但愿不是",
+    "不|不对|不是|没有|说错|搞错|错|我是说|但愿不是|(?:可惜|其实)?(?:这|都)?不是真|(?:不一定|未必).{0,4}|只是怀疑|梦里.*",
     "[想猜]|记不清|(?:不|没)(?:太|大|是很|怎么|敢)?(?:确定|肯定|清楚|把握)|也许|可能|或许|大概|好像|似乎",
 )
 _ENDING_ZH = (
     "(?:的|了)?话.*|(?:的|了)?吧|就好[了啦]|该多好|多好|对不对|[对是]吧|是吗",
-    "[^，。]{0,6}(?:这么)?(?:[说讲猜传查]|告诉我?|听来|看到)的?|(?:听|据)说",
+    "[^，。]{0,6}(?:这么)?(?:[说讲猜传查]|告诉我?|听来|看到|觉得|认为|以为|怀疑)的?|(?:听|据)说",
 )
 _OPENING_EN = (
     r"ha|lol|lmao|well|just|only|i(?:['’]?m)?|i am|i was|totally|all|that['’]?s|this is|it['’]?s|that was|it was|of course"
@@ -62,18 +63,21 @@ _OPENING_EN = (
 )
 _CLOSING_EN = r"ha|lol|lmao|though|anyway|of course|\W"
 _TAKEN_BACK_EN = (
-    "kidding|joking|joke|jk|j k|not|no|nope|psych|sike|gotcha|pulling your leg|as if|sarcasm|s|dream on|(?:you|i) wish",
-    "lie|lying|fake|false|untrue|not (?:true|really|real|serious)|ma(?:de|king) (?:that|it|this|all)(?: all)? up",
+    "kidding|joking|joke|jk|j k|not|no|nope|psych|sike|gotcha|as if|sarcasm|s|dream on|(?:you|i) wish",
+    "(?:pulling|messing|playing|screwing) (?:with )?you(?:r leg)?|(?:could|may|might) be wrong|not anymore|at least i was",
+    "lie|lied|lying|fake|false|untrue|not (?:true|really|real|serious)|ma(?:de|king) (?:that|it|this|all)(?: all)? up",
     "don['’]?t (?:believe|quote) me|hypothetically(?: speaking)?|theoretically|in theory",
     "in (?:the|this|my|a|your) (?:game|novel|story|book|movie|film|play|dreams?|song|show)",
     "maybe(?: not)?|perhaps|possibly|probably|unsure|not (?:sure|certain)|right|correct|i (?:guess|suppose)",
     r"i mean\b.*|(?:no,? )?wait|scratch that|supposedly|allegedly|apparently|according to .+|says .+|that['’]?s what .+",
-    r"(?:my|the|a|some) \w+ (?:says?|said|guess(?:es|ed)?|thinks?|thought|claims?|told me)|they say|i (?:heard|was told)",
+    r"(?:(?:my|the|a|some) )?(?!i\b|we\b|as\b)\w+ (?:says?|said|guess(?:es|ed)?|thinks?|thought|claims?|suspects?"
+    "|believes?|tells? me|told me)|they say|i (?:heard|was told)",
+    "(?:do|don['’]t|am|aren['’]t|isn['’]t|can['’]t|have|haven['’]t) (?:i|it|we)",
     "(?:or )?so (?:they|people|i) (?:say|said|hear|heard|told|was told)",
 )
 _DOUBTED = (
     r"(?:如果|假如|假设|要是).*[没不](?:有)?[记弄搞]?错.*|除非.*|unless .*"
-    r"|if (?:i (?:remember|recall)|.*\b(?:right|correct|true|wrong)\b).*"
+    r"|if (?:i (?:remember|recall)|.*\b(?:right|correct|true|wrong|counts?)\b).*"
 )
 _TAKEN_BACK = lazy.compile(
     rf"(?:{_OPENING_ZH})*(?:(?:{'|'.join(_TAKEN_BACK_ZH)})(?:{_CLOSING_ZH})*|{'|'.join(_ENDING_ZH)})\W*"

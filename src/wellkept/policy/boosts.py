@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from wellkept.policy import question
 from wellkept.policy.corpus import Doc, Window
 from wellkept.policy.question import Question
-from wellkept.policy.words import Term
 from wellkept.records import Record
 
 NAMED_SPEAKER = 2.0
@@ -41,7 +40,7 @@ ALIKE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age(Record):
-    """How age counts: from 1 for what is new evenly down to ``discount`` for what is ``days`` old and older."""
+    """How age counts: from 1 for what is new, day by day down to ``discount`` for what is ``days`` old and older."""
 
     now: datetime
     discount: float = 0.7
@@ -49,7 +48,7 @@ class Age(Record):
 
     def factor(self, ts: int) -> float:
         """The factor of what was said at ``ts`` (ms); 1 for the future."""
-        past = (self.now.timestamp() * 1000 - ts) / (self.days * _DAY or 1)
+        past = (self.now.timestamp() * 1000 - ts) // _DAY / (self.days or 1)
         return 1 - (1 - self.discount) * min(1.0, max(0.0, past))
 
 
@@ -76,23 +75,24 @@ def outdated(tokens: Mapping[int, frozenset[str]], docs: Mapping[int, Doc], age:
     for place, key in enumerate(newest):
         mine = tokens[key]
         for other in newest[:place]:
+            if worth[key] == worth[other]:
+                break
             if len(mine & tokens[other]) >= ALIKE * min(len(mine), len(tokens[other])):
-                if worth[key] < worth[other]:
-                    factors[key] = worth[key] / worth[other]
+                factors[key] = worth[key] / worth[other]
                 break
     return factors
 
 
 def read(
-    sentences: Mapping[str, Collection[str]], asked: Question, worth: Mapping[Term, float]
+    sentences: Mapping[str, frozenset[str]], asked: Question, worth: Mapping[str, float]
 ) -> dict[str, float]:
     """The factors that need the text: its sentences with the tokens of each.
 
-    ``worth`` is the weight of each term of the question, all together 1.
+    ``worth`` is the weight of each token of the question, all together at most 1.
     """
-    whole = [(term.text, share) for term, share in worth.items() if not term.prefix]
     best = max(
-        (sum(share for text, share in whole if text in said) for said in sentences.values()), default=0.0
+        (sum(share for token, share in worth.items() if token in said) for said in sentences.values()),
+        default=0.0,
     )
     asking = question.share_asked(sentences)
     factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * asking}

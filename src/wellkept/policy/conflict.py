@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
-from wellkept.policy.gist import gist
+from wellkept.policy.gist import gist, parsed
 from wellkept.policy.topics import Topic, bare, keyed, tells, topic
 from wellkept.records import Record
 from wellkept_flash import rules, words
@@ -141,7 +141,7 @@ def handles(claim: Claim) -> Handles:
 
 @lru_cache(maxsize=256)
 def _handles(text: str, subject: str, attribute: str, told: str) -> Handles:
-    statement = _parsed(text)
+    statement = parsed(text)
     stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
@@ -157,7 +157,7 @@ def _handles(text: str, subject: str, attribute: str, told: str) -> Handles:
 
 def fingerprint(text: str) -> bytes:
     """``rules.fingerprint`` of a claim's text, as 16 bytes."""
-    return hashlib.sha256(_parsed(text).normal.encode()).digest()[:16]
+    return hashlib.sha256(parsed(text).normal.encode()).digest()[:16]
 
 
 def _handle(*parts: str) -> str:
@@ -206,7 +206,7 @@ def _opposes(new: Claim, old: Claim) -> str:
 def same_content(new: Claim, old: Claim) -> bool:
     """Whether two claims tell of the same thing, even if not the same of it: they share most of the shorter
     one's words."""
-    a, b = set(_parsed(new.text).stems()), set(_parsed(old.text).stems())
+    a, b = set(parsed(new.text).stems()), set(parsed(old.text).stems())
     if a and b and len(a & b) >= 0.6 * min(len(a), len(b)):
         return True
     return rules.relation(new.text, old.text) != rules.DIFFERENT
@@ -235,7 +235,7 @@ def _succeeds(new: Claim, old: Claim, correction: bool, source: str) -> str:
 
 
 def _marks(claim: Claim) -> list[str]:
-    return list(_parsed(bare(_predicate(claim))).marks)
+    return list(parsed(bare(_predicate(claim))).marks)
 
 
 def _says_more(old: Claim, told: Topic, new: Claim) -> bool:
@@ -243,10 +243,10 @@ def _says_more(old: Claim, told: Topic, new: Claim) -> bool:
     peanuts". The rest of an address is nothing more."""
     if tells(told.rest) or _PREDICATE.search(told.rest):
         return True
-    known = set(_parsed(new.text).stems())
+    known = set(parsed(new.text).stems())
     _, *added = _ADDED.split(_predicate(old))
     return any(
-        not set(_parsed(part).stems()) <= known
+        not set(parsed(part).stems()) <= known
         for part in map(str.strip, added)
         if not (told.name == "home" and _PLACE.match(part))
     )
@@ -260,18 +260,12 @@ def _predicate(claim: Claim) -> str:
 
 
 def _statement(claim: Claim) -> rules.Statement:
-    return _parsed(_predicate(claim))
+    return parsed(_predicate(claim))
 
 
 @lru_cache(maxsize=4096)
 def _normal(text: str) -> str:
     return str(rules.normal(text))
-
-
-@lru_cache(maxsize=4096)
-def _parsed(text: str) -> rules.Statement:
-    """A parsed text, to be read only; the same few facts are looked at again and again."""
-    return rules.Statement(text)
 
 
 def _same_key(new: Claim, old: Claim) -> bool:

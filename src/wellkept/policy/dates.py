@@ -16,7 +16,18 @@ from wellkept.policy.datewords import Word, words
 from wellkept.policy.moments import Prefer, absolute, at_clock, local_time, resolve, zone_of
 from wellkept.records import Record
 
-__all__ = ["Phrase", "Prefer", "Span", "absolute", "find", "half_of_day", "parse", "phrases", "resolve"]
+__all__ = [
+    "Phrase",
+    "Prefer",
+    "Span",
+    "absolute",
+    "connects",
+    "find",
+    "half_of_day",
+    "parse",
+    "phrases",
+    "resolve",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +169,11 @@ def _range(text: str, first: Span, last: Span, phrase: Phrase, zone: str) -> Spa
         return None
     value = f"{first.value}..{last.value}"
     return Span(first.start, last.end, "range", first.since, until, "range", value)
+
+
+def connects(gap: str) -> bool:
+    """Whether ``gap``, between two moments, makes them the ends of a range ("to", 到)."""
+    return len(gap) <= 10 and _TO.fullmatch(gap) is not None and gap.strip().lower() != "and"
 
 
 def _connected(text: str, first: Span, last: Span) -> bool:

@@ -25,7 +25,8 @@ CLIP = 600
 """Characters read of each hit."""
 
 
-_LOOKED_UP = 64  # words at most whose frequency is asked for; each costs the store a lookup
+_LOOKED_UP = 20  # words at most whose frequency is asked for; each costs the store a lookup
+_LONG = 8  # bytes; up to here a longer word is likely to be a rarer one
 
 
 def terms(
@@ -50,11 +51,13 @@ def terms(
             if token not in known and words.is_telling(token):
                 share = score / hits[0][1] * count / (count + bm25.SATURATION + length / CLIP)
                 worth[token] = worth.get(token, 0.0) + share
-    likely = sorted(worth, key=lambda token: (-worth[token], token))[:_LOOKED_UP]
+    likely = sorted(worth, key=lambda token: (-worth[token] * min(len(token.encode()), _LONG), token))[
+        :_LOOKED_UP
+    ]
     held = frequencies(likely)
     # A word of a single document leads to that document only.
     value = {
-        token: worth[token] * bm25.idf(documents, held[token]) for token in worth if held.get(token, 0) > 1
+        token: worth[token] * bm25.idf(documents, held[token]) for token in likely if held.get(token, 0) > 1
     }
     best = sorted(value, key=lambda token: (-value[token], token))[:TERMS]
     return {Term(token): WEIGHT * value[token] / value[best[0]] for token in best}

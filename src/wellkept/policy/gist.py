@@ -38,12 +38,18 @@ class Gist(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
+def parsed(text: str) -> rules.Statement:
+    """A parsed text, to be read only; the same few facts are looked at again and again."""
+    return rules.Statement(text)
+
+
+@lru_cache(maxsize=4096)
 def gist(text: str) -> Gist:
     """The gist of a statement."""
     plain = _RESULT.sub(
         lambda found: (found["no"] or "") + found["verb"] + (found["kept"] or found["also"] or ""), text
     )
-    statement = rules.Statement(plain)
+    statement = parsed(plain)
     told = sorted(_root(token.text) for token in statement.core if token.text not in _LIGHT)
     return Gist(tuple(told), statement.negative, bool(statement.stances), tuple(statement.marks))
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from wellkept.errors import InvalidInput
-from wellkept.policy import dates, lazy, numbers
+from wellkept.policy import dates, days, lazy, numbers
 from wellkept.policy.assertion import is_reserved, is_taken_back, leads_own_words
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
@@ -92,12 +91,12 @@ def refusal(claim: Claim, said: Said) -> str | None:
 
 def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:
     """Whether the clauses that say it name a later day (明年, "next month"), and the claim names none."""
-    if any(_dated(claim.text)):
+    if any(days.find(claim.text, said.at, said.zone)):
         return False
     today = dates.absolute("day+0", said.at, said.zone)
     runs = _supporting(_content(claim.text), clauses(sentence))
-    named = [[day.partition("/")[0] for day in _days(" , ".join(run), said)] for run in runs]
-    return all(any(day > today[: len(day)] for day in days) for days in named)
+    named = [list(days.find(" , ".join(run), said.at, said.zone)) for run in runs]
+    return all(any(each.day and each.day[:10] > today[: len(each.day)] for each in found) for found in named)
 
 
 def _unasserted(claim: Claim, sentence: str, following: str) -> bool:
@@ -141,10 +140,10 @@ def _is_named(claim: Claim, lead: str) -> bool:
 
 def _values(claim: Claim, said: Said) -> str | None:
     """Numbers and dates of the claim that are not those of the quote."""
-    known_days = _days(claim.quote, said)
-    for day, written in _days(claim.text, said).items():
-        if day not in known_days:
-            return f"the date {written!r} is not what the quote says"
+    known_days = days.known(claim.quote, said.at, said.zone)
+    for each in days.find(claim.text, said.at, said.zone):
+        if not known_days & {each.day, each.phrase.date}:
+            return f"the date {claim.text[each.phrase.start : each.phrase.end]!r} is not what the quote says"
     known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote))}
     bare = {value for value, _ in known}
     for item in numbers.find(_blank(claim.text)):
@@ -156,20 +155,6 @@ def _values(claim: Claim, said: Said) -> str | None:
         if not same and not item.article:
             return f"the number {claim.text[item.start : item.end]!r} is not in the quote"
     return None
-
-
-def _days(text: str, said: Said) -> dict[str, str]:
-    """The days that ``text`` names, absolute, with how they are written."""
-    return {
-        dates.absolute(phrase.date, said.at, said.zone): text[phrase.start : phrase.end]
-        for phrase in _dated(text)
-    }
-
-
-def _dated(text: str) -> Iterator[dates.Phrase]:
-    for phrase in dates.phrases(text):
-        if phrase.date:
-            yield phrase
 
 
 def _blank(text: str, mark: str = " , ") -> str:
@@ -300,7 +285,7 @@ def _stems(text: str) -> list[str]:
 def _stem(word: str) -> str:
     if words.is_han(word[0]) or not word.isascii():
         return word
-    found = index_tokens(word)
+    found = index_tokens("go" if word == "goes" else word)
     return found[0] if found else word
 
 
@@ -336,28 +321,11 @@ def _overlaps(quote: str, sentence: str) -> bool:
 def dated(text: str, said: Said) -> str:
     """``text`` with each relative date ("next Wednesday", 下周三) made absolute, as seen from when it was said.
 
-    A day that comes every year ("June 3") stays as it is.
+    A day that its words leave open ("June 3") stays as it is, unless the tense tells which is meant.
     """
-    for phrase in reversed(list(_dated(text))):
-        day = dates.absolute(phrase.date, said.at, said.zone)
-        if day == phrase.date or phrase.date.startswith("-"):
-            continue
-        named = [word for word in phrase.words if word.kind not in ("clock", "part")]
-        start, end = named[0].start, named[-1].end
-        before, after = text[:start].rstrip(), text[end:].lstrip()
-        if len(day) == 4 and not text[start].isascii():
-            day += "年"
-        left = " " if before[-1:].isascii() and before else ""
-        right = " " if after[:1].isascii() and after[:1].isalnum() else ""
-        text = f"{before}{left}{day}{right}{after}"
-    return text
+    return days.dated(text, said.at, said.zone)
 
 
 def since(value: str, claim: Claim, said: Said) -> datetime | None:
     """The moment of a date that a model gave, when the quote names that day; None for any other."""
-    try:
-        moment = dates.parse(value, said.zone)
-    except InvalidInput:
-        return None
-    named = {span.since for span in dates.find(claim.quote, said.at, said.zone)}
-    return moment if moment in named else None
+    return days.moment(value, claim.quote, said.at, said.zone)

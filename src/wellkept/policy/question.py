@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from wellkept.policy import lazy, words
+from wellkept.policy.corpus import Postings
 from wellkept.records import Record
 
 
@@ -58,21 +60,28 @@ def tells_time(text: str) -> bool:
     return _TIME.search(words.simplify(text)) is not None
 
 
-def _weigh(terms: list[words.Term]) -> dict[words.Term, float]:
-    """Terms with weights: half for a pair with a function word in it, a quarter for a lone character.
+def lone(terms: Collection[words.Term], postings: Mapping[words.Term, Postings]) -> dict[words.Term, float]:
+    """The characters of Chinese pairs that hardly any document holds, to look up alone, with their weights.
 
-    The lone characters of Chinese words find 画画 by 画画儿 and 跑步 by 跑得快, where no pair is shared.
+    They find 画画 by 画画儿 and 跑步 by 跑得快, where no pair is shared. ``postings`` are those of ``terms``.
     """
+    held: dict[str, int] = {}
+    for term in terms:
+        for character in words.characters(term.text):
+            held[character] = held.get(character, 0) + len(postings[term])
+    rare = (words.Term(character, prefix=True) for character, documents in held.items() if documents <= _FEW)
+    return dict.fromkeys(islice((term for term in rare if term not in terms), _MAX_CHARACTERS), _LONE)
+
+
+def _weigh(terms: list[words.Term]) -> dict[words.Term, float]:
+    """Terms with weights: half for a pair with a function word in it."""
     telling = [term for term in terms if not term.stop] or terms
-    weights = {term: _HALF if words.is_loose(term.text) else 1.0 for term in telling}
-    lone = dict.fromkeys(character for term in telling for character in words.characters(term.text))
-    for character in list(lone)[:_MAX_CHARACTERS]:
-        weights.setdefault(words.Term(character, prefix=True), _LONE)
-    return weights
+    return {term: _HALF if words.is_loose(term.text) else 1.0 for term in telling}
 
 
 _HALF = 0.5
 _LONE = 0.25
+_FEW = 2
 _MAX_CHARACTERS = 48
 
 _WHEN = lazy.compile(

@@ -23,36 +23,38 @@ from wellkept.policy.question import Question
 from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
 
-SHORTLIST = 16
-"""So many texts are read to put the best in order; more when more results are asked for."""
+SHORTLIST = 12
+"""So many texts are read to put the best in order; half as many again as results if more than eight are asked for."""
 
 CLIP = 1000
 """Characters read of each of them."""
 
-_LONGLIST = 5  # times the shortlist: factors can turn an order over only so far
+_LONGLIST = 3  # times the shortlist: factors can turn an order over only so far
+_HEARD = 32  # hits at most that are looked through for what people said
 
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
     """All documents in question, what was looked up for them, and what each gets.
 
-    ``text`` is what its own words give it, those of the question (``asked``) and those of feedback; ``lent``
-    what its neighbours do. Beside ``meant``, ``scale`` brings them to standard deviations, as that is.
+    ``held`` tells of each term of the question which share of it that is, and where it stands. ``text`` is what
+    its own words give a document, those of the question (``asked``) and those of feedback (``added``); ``lenders`` are
+    those that neighbours get some of. Beside ``meant``, ``scale`` brings all that to standard deviations, as that is.
     """
 
     docs: Mapping[int, Doc]
-    postings: Mapping[Term, Postings]
+    held: Mapping[Term, tuple[float, Postings]]
     added: Mapping[Term, float]
     asked: Mapping[int, float]
     text: Mapping[int, float]
-    lent: Mapping[int, float]
+    lenders: Mapping[int, float]
     meant: Mapping[int, float]
     sums: Mapping[int, float]
     scale: float
 
     def parts(self, key: int) -> dict[str, float]:
         own, text = self.asked.get(key, 0.0), self.text.get(key, 0.0)
-        parts = {"text": own, "feedback": text - own, "neighbours": self.lent.get(key, 0.0)}
+        parts = {"text": own, "feedback": text - own, "neighbours": bm25.lent(self.lenders, key)}
         parts = {name: part * self.scale for name, part in parts.items() if part}
         return parts if key not in self.meant else {**parts, "meaning": self.meant[key]}
 
@@ -64,7 +66,7 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     """
     wish = wish or Wish()
     asked = question.read(text, index.speakers)
-    shortlist = max(SHORTLIST, 2 * wish.limit)
+    shortlist = max(SHORTLIST, wish.limit * 3 // 2)
     pool = _gather(asked, index, meant)
     factors = {
         key: boosts.known(pool.docs[key], asked, wish.window)
@@ -73,45 +75,57 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     known = {key: pool.sums[key] * math.prod(its.values()) for key, its in factors.items()}
     texts = {key: _read(text) for key, text in index.texts(_best(known, shortlist)).items()}
     tokens = {key: frozenset().union(*sentences.values()) for key, sentences in texts.items()}
-    worth = _worth(asked, pool.postings, index.documents)
+    worth = {term.text: share for term, (share, _) in pool.held.items() if not term.prefix}
     for key, sentences in texts.items():
         factors[key] |= boosts.read(sentences, asked, worth)
     if wish.age is not None and wish.window is None and not asked.about_past:
         for key, factor in boosts.outdated(tokens, pool.docs, wish.age).items():
             factors[key]["age"] = factor
-    found = [_found(key, pool, factors[key], worth, meant) for key in texts]
+    found = [_found(key, pool, factors[key], meant) for key in texts]
     found.sort(key=lambda candidate: (-candidate.score, candidate.key))
     return replace(results.choose(found, tokens, wish), added=tuple(term.text for term in pool.added))
 
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
     """The keys of the ``count`` best scores, equal ones by key."""
+    if count < len(scores):
+        least = sorted(scores.values(), reverse=True)[count]
+        scores = {key: score for key, score in scores.items() if score >= least}
     return sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:count]
 
 
 def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     postings = index.postings(asked.terms)
-    own = _scores(asked.terms, postings, index)
+    lone = question.lone(asked.terms, postings)
+    terms, postings = {**asked.terms, **lone}, {**postings, **index.postings(lone)}
+    own = _scores(terms, postings, index)
     added = _feedback(asked, own, index)
-    text = _sum(own, _scores(added, index.postings(added), index))
-    lent = bm25.lend(text)
+    text = _scores(added, index.postings(added), index, own)
+    lenders = bm25.lenders(text)
+    sums = bm25.with_neighbours(text, lenders)
     close = meant.standing() if meant is not None else {}
-    docs = index.docs(chain(lent, close))
-    lent = {key: score for key, score in lent.items() if key in docs}
-    sums = _sum(text, lent)
+    docs = index.docs(chain(sums, close))
+    sums = {key: score for key, score in sums.items() if key in docs}
     close = {key: meaning.WEIGHT * score for key, score in close.items() if key in docs}
     scale = 1.0
     if close:
         scale = 1 / meaning.deviation(sums.values(), index.documents)
         sums = _sum({key: score * scale for key, score in sums.items()}, close)
-    return _Pool(docs, postings, added, own, text, lent, close, sums, scale)
+    held = _held(terms, postings, index.documents)
+    return _Pool(docs, held, added, own, text, lenders, close, sums, scale)
 
 
 def _scores(
-    weights: Mapping[Term, float], postings: Mapping[Term, Postings], index: Index
+    weights: Mapping[Term, float],
+    postings: Mapping[Term, Postings],
+    index: Index,
+    others: Mapping[int, float] | None = None,
 ) -> dict[int, float]:
+    """What the terms give each document, added to what ``others`` do."""
     docs = index.docs(chain.from_iterable(postings.values()))
-    return bm25.scores(weights, postings, docs, documents=index.documents, average=index.average)
+    return bm25.scores(
+        weights, postings, docs, others or {}, documents=index.documents, average=index.average
+    )
 
 
 def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
@@ -124,7 +138,7 @@ def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, f
 def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[Term, float]:
     """Only from what people said: a long answer of the assistant would lead away."""
     docs = index.docs(own.keys())
-    said = (key for key in _best(own, len(own)) if docs[key].role != "assistant")
+    said = (key for key in _best(own, _HEARD) if docs[key].role != "assistant")
     best = list(islice(said, feedback.DOCUMENTS))
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
@@ -136,34 +150,22 @@ def _read(text: str) -> dict[str, frozenset[str]]:
     return {sentence: frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text[:CLIP])}
 
 
-def _found(
-    key: int, pool: _Pool, factors: Mapping[str, float], worth: Mapping[Term, float], meant: Meaning | None
-) -> Found:
+def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning | None) -> Found:
     parts = pool.parts(key)
+    shares = sum(share for share, its in pool.held.values() if key in its or key - 1 in its or key + 1 in its)
     return Found(
         key=key,
         score=sum(parts.values()) * math.prod(factors.values()),
-        relevance=max(_held(key, worth, pool.postings), meant.similarity(key) if meant else 0.0),
+        relevance=max(shares, meant.similarity(key) if meant else 0.0),
         parts={**parts, **factors},
         around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
     )
 
 
-def _worth(asked: Question, postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
-    """The share of each term in what the question says; rare terms have more of it."""
-    weights = {
-        term: weight * bm25.idf(documents, len(postings.get(term, ())))
-        for term, weight in asked.terms.items()
-    }
+def _held(
+    terms: Mapping[Term, float], postings: Mapping[Term, Postings], documents: int
+) -> dict[Term, tuple[float, Postings]]:
+    """The share of each term in what the question says, of which rare terms have more, and where it stands."""
+    weights = {term: weight * bm25.idf(documents, len(postings[term])) for term, weight in terms.items()}
     total = sum(weights.values())
-    return {term: weight / total for term, weight in weights.items()}
-
-
-def _held(key: int, worth: Mapping[Term, float], postings: Mapping[Term, Postings]) -> float:
-    """The share of the question that the message ``key`` and the two beside it hold."""
-    held = 0.0
-    for term, share in worth.items():
-        found = postings.get(term, ())
-        if key in found or key - 1 in found or key + 1 in found:
-            held += share
-    return held
+    return {term: (weight / total, postings[term]) for term, weight in weights.items()}

@@ -20,10 +20,12 @@ _TRADE = (
 )
 _CITY = rf"(?:{CITIES}|[^在]{{1,4}}?[市县省镇村])"
 _TOIL = r"(?:工作|上班|打工)"
-_NOWHERE = rf"家(?!乐|得|具|居)|网上|线上|外面|晚上|夜|白天|早|周|外地|[国海]外|地铁|路上|学(?![校院])|忙|努力|{_CITY}{_TOIL}"
-_AT_WORK = (
-    rf"在(?!{_NOWHERE})[^在想]{{1,16}}?(?:{_TOIL}|任职|就职|供职|实习|(?:做|当|担任)(?=.{{0,8}}(?:{_TRADE})))"
+_NOWHERE = (
+    r"家(?!乐|得|具|居)|网上|线上|外面|晚上|夜|白天|早|周|外地|[国海]外|地铁|路上|学(?![校院])|忙|努力"
+    rf"|{_CITY}{_TOIL}"
 )
+_DOING = rf"(?:{_TOIL}|任职|就职|供职|实习|教书|[任执]教|(?:做|当|担任)(?=.{{0,8}}(?:{_TRADE})))"
+_AT_WORK = rf"在(?!{_NOWHERE})[^在想]{{1,16}}?{_DOING}"
 _NO_FIRM = r"(?!home\b|night|weekends?\b|free\b|least\b|noon|peace|moment|fun\b)"
 
 #: Topics, each with the names that a key gives it and the words that say it: the subject and words without a meaning
@@ -42,12 +44,12 @@ _TABLE: dict[str, tuple[str, str]] = {
     ),
     "name": (
         "name 名字 姓名",
-        r"(?:full |real |first )?names?\b|named\b|名叫|(?:名字|姓名)(?:叫|是|改成|改为)?|叫(?!外卖|车|醒|人|做|停|好)",
+        r"(?:full |real |first )?names?\b|named\b|goes by\b|名叫|(?:名字|姓名)(?:叫|是|改成|改为)?|叫(?!外卖|车|醒|人|做|停|好)",
     ),
     "birthday": (
         "birthday birthdate 生日 出生日期",
         r"birthday|date of birth|born (?:on|(?:in )?(?=\d)|january|february|march|april|may|june|july|august|september|october"
-        r"|november|december)|生日|出生(?:于|日期是?)?(?=\d)|(?=\d{4}年.{0,6}出生)",
+        r"|november|december)|生日|(?:出生(?:于|日期是?)?|生于)(?=\d)|(?=\d{4}年.{0,6}出生)",
     ),
     "age": (
         "age 年龄",
@@ -60,7 +62,7 @@ _TABLE: dict[str, tuple[str, str]] = {
         r"|divorced|widow(?:er|ed)?\b"
         r"|engaged\b(?! in)|separated|unmarried|remarried)"
         r"|(?:ha(?:ve|s) |in )(?:new )?(?:girlfriend|boyfriend|fianc\w+|relationship)|broke up"
-        r"|[已未再离新]婚|结婚(?!纪念|照|证|戒)|订婚|离异|丧偶|单身|分居|分手|恋爱中|有(?:女|男)朋友",
+        r"|[已未再离新复]婚|结婚(?!纪念|照|证|戒)|订婚|离异|丧偶|单身|分居|分手|恋爱中|有(?:女|男)朋友",
     ),
     "employer": (
         "employer company workplace 公司 单位 雇主 工作单位 就职公司",
@@ -73,7 +75,7 @@ _TABLE: dict[str, tuple[str, str]] = {
     "workplace": ("", rf"在{_CITY}{_TOIL}"),
     "job": (
         "job title position occupation profession role 职位 职业 岗位 职务 工作",
-        r"(?:working|works?) as\b|(?:job |current )?(?:job|title|profession|occupation|position)\b"
+        r"(?:working|works?) as\b|(?:job |current )?(?:job|title|profession|occupation|position|role)\b"
         r"|职[业位务](?:是|为)?|岗位|工作[是为]|升[任为职]",
     ),
     "school": (
@@ -101,9 +103,10 @@ _FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)�
 
 # A trade is told like anything else that somebody is, and one may have two.
 _TRADED = lazy.compile(
-    rf"是?(?:1?[名位])(?=.{{0,10}}(?:{_TRADE}))|^(?:\w+ )?(?:nurse|teacher|engineer|doctor|lawyer|accountant|designer"
-    r"|developer|programmer|manager|professor|journalist|architect|dentist|electrician|plumber|chef|pilot|waiter"
-    r"|waitress|barber|carpenter|mechanic|firefighter|scientist|pharmacist|consultant|analyst)\b"
+    rf"是(?:1?[名位个])?(?=.{{0,10}}(?:{_TRADE})$)(?!.*[会党团队成]员$)|是?1?[名位](?=.{{0,10}}(?:{_TRADE}))"
+    r"|(?:(?:senior|junior|retired|school|software|head|registered|freelance) )*(?:nurse|teacher|engineer|doctor|lawyer"
+    r"|accountant|designer|developer|programmer|manager|professor|journalist|architect|dentist|electrician|plumber|chef"
+    r"|pilot|waiter|waitress|barber|carpenter|mechanic|firefighter|scientist|pharmacist|consultant|analyst)\b"
 )
 _CALLED = lazy.compile(r"\b(?:is|am|are|['’]s|['’]m) called\b", re.IGNORECASE)
 # "was" tells of the past, but not in these.

@@ -103,6 +103,7 @@ def sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in _SENTENCE.findall(text) if sentence.strip()]
 
 
+@lru_cache(maxsize=16384)
 def is_telling(token: str) -> bool:
     """False for function words and for the lone last character of a run, which its pair says better."""
     if len(token) <= 2 and _RUN.match(token):

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import unquote
 
 from starlette.requests import Request
 
@@ -18,7 +17,7 @@ from wellkept.policy.overlap import MARGIN, fresh_from
 from wellkept.policy.redact import redact_content
 from wellkept.records import Draft, Event, Scope, text_of
 from wellkept.server.answers import Answer
-from wellkept.server.auth import scope_of
+from wellkept.server.auth import decoded, scope_of
 from wellkept.server.problems import Problem
 from wellkept.server.providers import Json, Provider
 from wellkept.server.service import Service
@@ -74,7 +73,7 @@ async def asked(service: Service, request: Request) -> Ask | None:
 
 def _decoded(headers: Mapping[str, str], name: str) -> str | None:
     value = headers.get(name)
-    return None if value is None else unquote(value)
+    return None if value is None else decoded(name, value)
 
 
 def _choice(headers: Mapping[str, str], name: str, wanted: str) -> bool:
@@ -99,15 +98,19 @@ def _number(headers: Mapping[str, str], name: str) -> int | None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request with memory in it, and what it cost."""
+    """A request with memory in it, and what it cost; without it where ``failure`` kept the context from being made."""
 
     body: Json
-    tokens: int
+    tokens: int = 0
     trace_id: str | None = None
+    failure: Exception | None = None
 
 
 def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepared:
-    """Append what is new of the caller's messages, and put the context in their place."""
+    """Append what is new of the caller's messages, and put the context in their place.
+
+    Raises what kept the messages from being appended.
+    """
     sent = provider.drafts(body)
     if provider.prefill(body):
         sent.pop()
@@ -127,8 +130,11 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     )
     stored = session.get_recent(len(sent) + MARGIN)
     session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
-    context = session.get_context(_question(sent), ask.budget)
-    asked = provider.with_context(body, context.system, context.events)
+    try:
+        context = session.get_context(_question(sent), ask.budget)
+        asked = provider.with_context(body, context.system, context.events)
+    except Exception as error:  # noqa: BLE001 - what was appended gets its answer, whatever happens to the context
+        return Prepared(body, failure=error)
     return Prepared(asked, context.tokens, context.trace_id)
 
 

@@ -132,18 +132,25 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
 Names = tuple[str | None, str | None]
 
 
-def _named(query: str | None, header: str | None) -> str | None:
-    """A header carries only Latin letters, so that other names come percent-encoded in it."""
-    return query if query is not None else unquote(header) if header is not None else None
+def decoded(name: str, value: str) -> str:
+    """The value of a header, which carries only Latin letters, so that others come percent-encoded.
+
+    Raises a 422 problem for what is no UTF-8: two ids that are broken are not the same one.
+    """
+    try:
+        return unquote(value, errors="strict")
+    except UnicodeDecodeError as error:
+        raise Problem(422, "invalid_input", f"{name} must be UTF-8, percent-encoded.") from error
 
 
 def names_of(request: Request) -> Names:
     """The namespace and the user that a request names, in its query or its headers."""
-    query, headers = request.query_params, request.headers
-    return (
-        _named(query.get("namespace"), headers.get("x-wellkept-namespace")),
-        _named(query.get("user"), headers.get("x-wellkept-user")),
-    )
+    return _named(request, "namespace"), _named(request, "user")
+
+
+def _named(request: Request, what: str) -> str | None:
+    asked, header = request.query_params.get(what), request.headers.get(f"x-wellkept-{what}")
+    return asked if asked is not None or header is None else decoded(f"x-wellkept-{what}", header)
 
 
 def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:

@@ -10,6 +10,7 @@ import json
 import logging
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from urllib.parse import quote
 
 import httpx2
@@ -85,22 +86,27 @@ class _Exchange:
         ask = await asked(self.service, self.request)
         raw = await self.request.body()
         headers: dict[str, str] = {}
+        begin = perf_counter()
         if ask is None or self.request.method == "GET":
             return Relay(await self._send(raw), headers, self.service.later)
         prepared = await self._prepared(ask, raw, headers)
+        ready = perf_counter()
         rounds = Rounds(self.service.memory, ask.scope, self.provider, self._send, self._answer)
-        if prepared is None:
+        if prepared is None or prepared.failure is not None:
             response = await self._send(raw)
         elif ask.tools:
             response = await rounds.run(prepared.body)
         else:
             response = await self._send(json.dumps(prepared.body).encode())
-        answer = None if ask.read_only else self._answer(response)
+        memory, upstream = 1000 * (ready - begin), 1000 * (perf_counter() - ready)
+        headers["server-timing"] = f"memory;dur={memory:.1f}, upstream;dur={upstream:.1f}"
+        # An answer whose question is not there would seem to answer the one before.
+        answer = None if ask.read_only or prepared is None else self._answer(response)
         keep = partial(self._record, ask, rounds.used)
         return Relay(response, headers, self.service.later, answer, keep)
 
     async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
-        """The request with memory in it; None, and the reason in ``headers``, when there is none to put in."""
+        """The request with memory in it; None, and the reason in ``headers``, when memory has no part in it."""
         try:
             body = body_of(raw)
             with span("wellkept.context", provider=self.provider.name):
@@ -114,6 +120,9 @@ class _Exchange:
             self._failed(error, headers)
             return None
         self.service.live.wake()
+        if prepared.failure is not None:
+            self._failed(prepared.failure, headers)
+            return prepared
         headers["x-wellkept-session"] = quote(ask.session_id, safe="-_.:~")
         headers["x-wellkept-context-tokens"] = str(prepared.tokens)
         if prepared.trace_id is not None:

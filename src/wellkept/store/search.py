@@ -23,6 +23,10 @@ class Narrow(Record):
     until: int | None = None
     condition: Condition = ANYTHING
 
+    def spans(self, ts: int) -> bool:
+        """Whether ``ts`` (ms) lies in its time."""
+        return (self.since is None or ts >= self.since) and (self.until is None or ts < self.until)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Record):
@@ -35,6 +39,13 @@ class Hit(Record):
     role: str
     speaker: str | None
     events: tuple[str, ...]
+
+
+class Roll(NamedTuple):
+    """All documents of one kind of a scope, and everybody who speaks in them. Not to be changed: threads share it."""
+
+    docs: Mapping[int, Doc]
+    speakers: frozenset[str] = frozenset()
 
 
 class Corpus(Protocol):
@@ -56,14 +67,11 @@ class Corpus(Protocol):
     def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
         """In how many documents each token stands."""
 
-    def all_docs(self, scope: Scope) -> dict[int, Doc] | None:
-        """All of them, not to be changed; None when there are too many to keep at hand, or it cannot be done now."""
+    def roll(self, scope: Scope) -> Roll | None:
+        """All of them; None when there are too many to keep at hand, or it cannot be done now."""
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """Those of ``keys`` that exist and that ``narrow`` lets through."""
-
-    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
-        """Their texts."""
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         """Them as results show them."""

@@ -28,6 +28,10 @@ class Asked(Record):
     question: str
     trace: Trace | None = None
 
+    def policy(self, now: Policy) -> Policy:
+        """The policy that it was made under; without a trace that of ``now``."""
+        return policy_of(self.trace.policy) if self.trace else now
+
     def shot(self, session: SessionReader, budget: int) -> Shot:
         """What the model was given; without a trace what it gets at that message inside ``budget``.
 
@@ -35,15 +39,16 @@ class Asked(Record):
         """
         return of_trace(self.trace) if self.trace else self._rebuilt(session, budget)
 
-    def again(self, session: SessionReader, budget: int | None, policy: Policy | None) -> Shot:
+    def again(self, session: SessionReader, budget: int, policy: Policy | None) -> Shot:
         """The same request under another budget or policy. Raises BudgetExceeded, InvalidInput."""
         if self.trace is None:
-            return self._rebuilt(session, budget or 0)
+            return self._rebuilt(session, budget, policy)
         replayed = session.traces.replay(self.trace.id, policy=policy, budget=budget)
-        return of_context(replayed.after, budget or self.trace.budget)
+        return of_context(replayed.after, budget)
 
-    def _rebuilt(self, session: SessionReader, budget: int) -> Shot:
-        return of_context(session.get_context(self.question or None, budget, as_of=self.seq), budget)
+    def _rebuilt(self, session: SessionReader, budget: int, policy: Policy | None = None) -> Shot:
+        context = session.get_context(self.question or None, budget, as_of=self.seq, policy=policy)
+        return of_context(context, budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,11 +141,8 @@ def budget_of(form: Mapping[str, str]) -> int | None:
     return int(given)
 
 
-def policy_wanted(trace: Trace | None, form: Mapping[str, str]) -> Policy | None:
-    """The policy of then with the settings asked for; None where that is the same. Raises InvalidInput."""
-    if trace is None:
-        return None
-    then = policy_of(trace.policy)
+def policy_wanted(then: Policy, form: Mapping[str, str]) -> Policy | None:
+    """The policy of ``then`` with the settings asked for; None where that is the same. Raises InvalidInput."""
     given = {name: form[name].strip() for name in LEVERS if form.get(name, "").strip()}
     try:
         values = {name: type(getattr(then, name))(value) for name, value in given.items()}

@@ -10,14 +10,13 @@ from starlette.responses import Response
 
 from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
 from wellkept.memory import Memory
-from wellkept.records import Candidate, text_of
+from wellkept.records import Candidate, Policy, text_of
 from wellkept.server.panel import replays
 from wellkept.server.panel.desk import PanelRoute, Reading
 from wellkept.server.panel.replays import LEVERS, Asked
 from wellkept.server.panel.sessions import Id, Seq, opened
 from wellkept.server.panel.shots import FRAME, TIERS, Shot
 from wellkept.session import SessionReader
-from wellkept.trace import policy_of
 from wellkept.user import UserReader
 
 router = APIRouter(route_class=PanelRoute)
@@ -55,33 +54,32 @@ async def show_request(
     def read(memory: Memory) -> dict[str, Any]:
         session = opened(desk, memory, id)
         asked = replays.find(session, seq, trace)
-        then = asked.shot(session, memory.policy.context_budget)
-        other, refused = _otherwise(session, asked, form)
+        then, policy = asked.shot(session, memory.policy.context_budget), asked.policy(memory.policy)
+        other, refused = _otherwise(session, asked, then, policy, form)
         names = _names(desk.reader(memory), session, [*then.dropped, *(other.dropped if other else ())])
         return {
-            "session": session.info(), "asked": asked, "levers": _levers(asked, form), "wanted": form.get("budget", ""),
+            "session": session.info(), "asked": asked, "levers": _levers(policy, form), "wanted": form.get("budget", ""),
             "then": then, "other": other, "refused": refused, "names": names, **_scale(then, other),
         }  # fmt: skip
 
     return await desk.page("request.html", read)
 
 
-def _otherwise(session: SessionReader, asked: Asked, form: Mapping[str, str]) -> tuple[Shot | None, str]:
+def _otherwise(
+    session: SessionReader, asked: Asked, then: Shot, policy: Policy, form: Mapping[str, str]
+) -> tuple[Shot | None, str]:
     """What comes out otherwise, if anything else is asked for, or why it cannot be done."""
     try:
-        budget, policy = replays.budget_of(form), replays.policy_wanted(asked.trace, form)
-        if budget is None and policy is None:
+        budget, wanted = replays.budget_of(form), replays.policy_wanted(policy, form)
+        if budget is None and wanted is None:
             return None, ""
-        return asked.again(session, budget, policy), ""
+        return asked.again(session, budget or then.budget, wanted), ""
     except (BudgetExceeded, InvalidInput) as error:
         return None, str(error)
 
 
-def _levers(asked: Asked, form: Mapping[str, str]) -> dict[str, Any]:
-    if asked.trace is None:
-        return {}
-    then = policy_of(asked.trace.policy)
-    return {name: form.get(name) or getattr(then, name) for name in LEVERS}
+def _levers(policy: Policy, form: Mapping[str, str]) -> dict[str, Any]:
+    return {name: form.get(name) or getattr(policy, name) for name in LEVERS}
 
 
 def _scale(then: Shot, other: Shot | None) -> dict[str, Any]:

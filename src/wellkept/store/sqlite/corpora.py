@@ -16,7 +16,7 @@ from wellkept.policy.filters import ANYTHING, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
-from wellkept.store.search import Hit, Narrow
+from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
@@ -36,7 +36,10 @@ SPEAKERS = """
         SELECT (SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker > name) FROM names WHERE name IS NOT NULL
     ) SELECT name FROM names WHERE name IS NOT NULL
 """
-EVENT_SESSIONS = "SELECT key, id, created, next_seq - events, next_seq FROM sessions WHERE scope = ?"
+EVENT_SESSIONS = """
+    SELECT s.key, c.departed, s.next_seq - s.events, s.next_seq FROM sessions s JOIN scopes c ON c.key = s.scope
+    WHERE s.scope = ?
+"""
 NEW_EVENTS = """
     SELECT e.key, e.terms, e.role, e.ts, e.speaker FROM json_each(?) new
     CROSS JOIN events e ON e.key >= new.value ->> 0 AND e.key < new.value ->> 1 WHERE +e.scope = ?
@@ -46,7 +49,6 @@ EVENT_ROWS = f"""
     SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
     WHERE e.key IN {_KEYS} AND +e.scope = ?
 """
-EVENT_TEXTS = f"SELECT key, content FROM events WHERE key IN {_KEYS} AND +scope = ?"
 FACT_SIZE = "SELECT count(*), coalesce(sum(terms), 0) FROM facts WHERE scope = ? AND state <> 1"
 FACT_DOCS = "SELECT key, terms, changed FROM facts WHERE scope = ? AND state <> 1"
 FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
@@ -69,8 +71,8 @@ LEDGER_ROWS = f"""
 """
 
 
-_Lives: TypeAlias = dict[int, tuple[str, int, int]]
-"""What stays as it is while a session only grows: its id, when it was made, how many of its events are gone."""
+_Lives: TypeAlias = dict[int, tuple[int, int]]
+"""What stays as it is while sessions only grow: how many of the scope's are deleted, how many of its events are gone."""
 
 
 class Roster(NamedTuple):
@@ -78,7 +80,7 @@ class Roster(NamedTuple):
 
     lives: _Lives
     ends: dict[int, int]
-    docs: dict[int, Doc]
+    roll: Roll
 
 
 class Rosters:
@@ -103,7 +105,7 @@ class Rosters:
         with self._lock:
             self._kept[owner] = roster
             self._kept.move_to_end(owner)
-            while sum(len(kept.docs) for kept in self._kept.values()) > MOST_DOCS:
+            while sum(len(kept.roll.docs) for kept in self._kept.values()) > MOST_DOCS:
                 self._kept.popitem(last=False)
 
 
@@ -143,25 +145,26 @@ class EventCorpus(_Corpus):
         super().__init__(connection)
         self._rosters = rosters
 
-    def all_docs(self, scope: Scope) -> dict[int, Doc] | None:
+    def roll(self, scope: Scope) -> Roll | None:
         owner = scope_key(self._db, scope)
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
-        ends = {key: key << SEQ_BITS | end for key, _, _, _, end in rows}
-        if owner is None or sum(row[4] for row in rows) > MOST_DOCS or self._is_writing():
+        ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
+        if owner is None or sum(row[3] for row in rows) > MOST_DOCS or self._is_writing():
             return None
-        lives: _Lives = {key: (id, created, gone) for key, id, created, gone, _ in rows}
-        kept = self._rosters.get(owner, lives) or Roster({}, {}, {})
+        lives: _Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
+        kept = self._rosters.get(owner, lives) or Roster({}, {}, Roll({}))
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
             for key, end in ends.items()
             if kept.ends.get(key) != end
         ]
-        docs = kept.docs
+        roll = kept.roll
         if new:
-            # Another thread may be reading the old ones.
-            docs = {**docs, **_docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))}
-        self._rosters.put(owner, Roster(lives, ends, docs))
-        return docs
+            docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
+            speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
+            roll = Roll({**roll.docs, **docs}, roll.speakers | speakers)
+        self._rosters.put(owner, Roster(lives, ends, roll))
+        return roll
 
     def _is_writing(self) -> bool:
         """What is not committed may never be: it must not stay in memory."""
@@ -183,10 +186,6 @@ class EventCorpus(_Corpus):
         statement = f"{EVENT_DOCS} AND ({condition})"
         rows = self._db.execute(statement, (_listed(keys), scope_key(self._db, scope), *values))
         return _docs(rows)
-
-    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
-        rows = self._db.execute(EVENT_TEXTS, (_listed(keys), scope_key(self._db, scope)))
-        return {key: text_of(loads(content)) for key, content in rows}
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         rows = self._db.execute(EVENT_ROWS, (_listed(keys), scope_key(self._db, scope)))
@@ -216,9 +215,9 @@ class FactCorpus(_Corpus):
     kind = "fact"
     _size = FACT_SIZE
 
-    def all_docs(self, scope: Scope) -> dict[int, Doc]:
+    def roll(self, scope: Scope) -> Roll:
         rows = self._db.execute(FACT_DOCS, (scope_key(self._db, scope),))
-        return {key: Doc(terms, "user", changed) for key, terms, changed in rows}
+        return Roll({key: Doc(terms, "user", changed) for key, terms, changed in rows})
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
@@ -226,9 +225,6 @@ class FactCorpus(_Corpus):
             for fact, terms in self._rows(scope, keys)
             if _lets_through(narrow, fact)
         }
-
-    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
-        return {fact.key: fact.text for fact, _ in self._rows(scope, keys)}
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         return {fact.key: _fact_hit(fact) for fact, _ in self._rows(scope, keys)}
@@ -256,8 +252,7 @@ def _lets_through(narrow: Narrow, fact: Fact) -> bool:
     sessions = [source.rpartition(":")[0] for source in fact.sources]
     return (
         (narrow.session is None or narrow.session.id in sessions)
-        and (narrow.since is None or at >= narrow.since)
-        and (narrow.until is None or at < narrow.until)
+        and narrow.spans(at)
         and matches(narrow.condition, {**fact.metadata, "role": "user", "session_id": sessions})
     )
 
@@ -268,9 +263,9 @@ class SummaryCorpus(_Corpus):
     kind = "summary"
     _size = NOTE_SIZE
 
-    def all_docs(self, scope: Scope) -> dict[int, Doc]:
+    def roll(self, scope: Scope) -> Roll:
         rows = self._db.execute(NOTE_DOCS, (scope_key(self._db, scope),))
-        return {key: Doc(max(1, length // 4), "user", at) for key, length, at in rows}
+        return Roll({key: Doc(max(1, length // 4), "user", at) for key, length, at in rows})
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""
@@ -279,13 +274,8 @@ class SummaryCorpus(_Corpus):
         return {
             row[0]: Doc(max(1, len(row[3]) // 4), "user", row[4])
             for row in self._rows(scope, keys)
-            if (narrow.session is None or row[1] == narrow.session.key)
-            and (narrow.since is None or row[4] >= narrow.since)
-            and (narrow.until is None or row[4] < narrow.until)
+            if (narrow.session is None or row[1] == narrow.session.key) and narrow.spans(row[4])
         }
-
-    def texts(self, scope: Scope, keys: Collection[int]) -> dict[int, str]:
-        return {row[0]: row[3] for row in self._rows(scope, keys)}
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         return {row[0]: _note_hit(*row) for row in self._rows(scope, keys)}

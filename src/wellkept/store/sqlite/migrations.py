@@ -123,4 +123,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("replies", replies.SCHEMA),
     ("topics", "CREATE INDEX summaries_topic ON summaries (session, topic, version DESC)"),
     ("frequencies", "".join(terms.FREQUENCIES.format(name=name) for name in vectors.KINDS)),
+    ("departures", "ALTER TABLE scopes ADD COLUMN departed INTEGER NOT NULL DEFAULT 0"),
 ]

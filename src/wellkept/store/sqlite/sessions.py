@@ -34,6 +34,8 @@ LIST = f"""
 """
 RENAME = "UPDATE sessions SET title = ? WHERE key = ? AND scope = ?"
 DELETE = "DELETE FROM sessions WHERE key = ? AND scope = ?"
+# Keys of sessions are given again: who keeps something by such a key sees by this number that it may be another's.
+DEPARTED = "UPDATE scopes SET departed = departed + 1 WHERE key = ?"
 DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ?"
 DELETE_JOBS = "DELETE FROM jobs WHERE session = ?"
 DELETE_SUMMARIES = "DELETE FROM summaries WHERE session = ?"
@@ -121,6 +123,7 @@ class Sessions:
         ):
             self._db.execute(statement, values)
             removed[table] = self._db.changes()
+        self._db.execute(DEPARTED, (ref.scope_key,))
         return removed
 
 

@@ -35,7 +35,10 @@ class Terms:
 
     @cached_property
     def _exact(self) -> str:
-        return f"SELECT term, doc FROM {self._name}_postings WHERE term IN (SELECT value FROM json_each(?))"
+        return (
+            "SELECT asked.key, found.doc FROM json_each(?) asked"
+            f" CROSS JOIN {self._name}_postings found ON found.term = asked.value"
+        )
 
     @cached_property
     def _counted(self) -> str:
@@ -62,11 +65,11 @@ class Terms:
         """How often each term stands in which row."""
         salt = f"{scope_key:x}x"
         found: dict[Term, dict[int, int]] = {term: {} for term in terms}
-        exact = {salt + term.text: term for term in terms if not term.prefix}
-        rows = self._db.execute(self._exact, (json.dumps(list(exact), ensure_ascii=False),))
+        exact = [term for term in terms if not term.prefix]
+        asked = json.dumps([salt + term.text for term in exact], ensure_ascii=False)
         # The rows of a term follow one another.
-        for text, its in groupby(rows, itemgetter(0)):
-            found[exact[text]] = Counter(map(itemgetter(1), its))
+        for place, its in groupby(self._db.execute(self._exact, (asked,)), itemgetter(0)):
+            found[exact[place]] = Counter(map(itemgetter(1), its))
         for term in terms:
             if term.prefix:
                 first = salt + term.text
