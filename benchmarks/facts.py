@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small numbers, print only")
     parser.add_argument("--folder", type=Path, help="where to put the stores")
     given = parser.parse_args()
-    rounds, times = (3, 50) if given.quick else (9, 200)
+    rounds, times = (3, 50) if given.quick else (9, 100)
     users = (10, 100) if given.quick else (10, 100, 1000)
     with tempfile.TemporaryDirectory(dir=given.folder) as temporary:
         folder = Path(temporary)
@@ -209,7 +209,7 @@ def main() -> None:
                 stored.append((durability, storing(folder, durability, rounds, times)))
         for count in users:
             with progress(f"{count} users"):
-                sizes[count] = at_size(folder, count, 20 if given.quick else 50)
+                sizes[count] = at_size(folder, count, 20 if given.quick else 25)
         with progress("model calls"):
             counted = calls(CALLS_OF)
     body = report(stored, sizes, counted)

@@ -562,6 +562,7 @@ I graduated from Yale in 2015|User graduated from Yale in 2015
 I've worked at Ford since 2019|User has worked at Ford since 2019
 I own a house in the suburbs|User owns a house in the suburbs
 I'm into chess, been playing for years|User is into chess|I'm into chess
+我也换了：可乐戒了，现在每天早上一杯美式咖啡。|用户每天早上一杯美式咖啡|现在每天早上一杯美式咖啡
 """
 
 # True, and refused all the same: the gate is strict.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from wellkept.policy import lazy
+from wellkept.policy.plainwords import ITSELF
 
 _BEFORE_ZH = (
     "以为|怀疑|(?<![哪不可])怕(?![^，,]{1,2}[，,])|担心|应该(?:是|会)?",  # believed or feared
@@ -94,6 +95,11 @@ _OWN_LEAD = lazy.compile(
     re.IGNORECASE,
 )
 
+# With these, somebody tells what others said.
+_PASSES_ON = lazy.compile(
+    r"[说写发问看听读讲]|收到|\b(?:saw|read|got|heard|received|wrote|found|like|love)\b", re.IGNORECASE
+)
+
 
 def is_reserved(before: str, text: str) -> bool:
     """Whether ``before``, what a sentence says up to the words of the claim ``text``, takes from them that they are
@@ -113,4 +119,5 @@ def is_taken_back(clauses: Iterable[str]) -> bool:
 
 def leads_own_words(lead: str) -> bool:
     """Whether what stands before a colon announces words of the same speaker ("About me")."""
-    return _OWN_LEAD.fullmatch(lead) is not None
+    of_oneself = ITSELF.match(lead) or re.match(r"\W*i\b", lead, re.IGNORECASE)
+    return bool(_OWN_LEAD.fullmatch(lead) or (of_oneself and not _PASSES_ON.search(lead)))

@@ -91,7 +91,7 @@ def check_budget(budget: int) -> int:
     """``budget`` as it is. Raises InvalidInput unless it is a number of tokens that a context can have."""
     if not isinstance(budget, int) or isinstance(budget, bool) or not 1 <= budget <= MAX_BUDGET:
         raise InvalidInput(
-            f"The budget is {budget!r:.80}; it must be a whole number of tokens, from 1 to {MAX_BUDGET:,}."
+            f"The budget is {budget!r:.80}; it must be a whole number of tokens, at least 1 and at most {MAX_BUDGET:,}."
         )
     return budget
 

@@ -84,7 +84,7 @@ def decide(new: Claim, olds: Sequence[Claim], *, correction: bool = False, sourc
             only lets a doubt be raised.
         source: the message that ``new`` came from.
     """
-    verdicts = [rules.relation(new.text, old.text) for old in olds]
+    verdicts = [_relation(new.text, old.text) for old in olds]
     stand = [
         _standing(new, old, verdict, correction, source) for old, verdict in zip(olds, verdicts, strict=True)
     ]
@@ -171,7 +171,7 @@ def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> str:
     unless they give an age, or the key or the message says that it is one thing with one value; days can,
     unless the message corrects one.
     """
-    if rules.polarity(new.text) != rules.polarity(old.text):
+    if parsed(new.text).negative != parsed(old.text).negative:
         return "replaces"
     corrected = (correction or _CORRECTION.search(source) is not None) and bool(source)
     if corrected:
@@ -209,7 +209,7 @@ def same_content(new: Claim, old: Claim) -> bool:
     a, b = set(parsed(new.text).stems()), set(parsed(old.text).stems())
     if a and b and len(a & b) >= 0.6 * min(len(a), len(b)):
         return True
-    return rules.relation(new.text, old.text) != rules.DIFFERENT
+    return _relation(new.text, old.text) != rules.DIFFERENT
 
 
 def _succeeds(new: Claim, old: Claim, correction: bool, source: str) -> str:
@@ -263,6 +263,11 @@ def _statement(claim: Claim) -> rules.Statement:
     return parsed(_predicate(claim))
 
 
+def _relation(new: str, old: str) -> str:
+    """``rules.relation``, of texts that are compared with many."""
+    return str(rules.compare(parsed(new), parsed(old)))
+
+
 @lru_cache(maxsize=4096)
 def _normal(text: str) -> str:
     return str(rules.normal(text))
@@ -286,8 +291,7 @@ def _denied(old: Claim, source: str) -> bool:
     """Whether a clause of the message says the opposite of ``old``."""
     said = [clause.rstrip("了啦") for clause in clauses(source)]
     return any(
-        rules.relation(clause, old.text) == rules.CONFLICT
-        and rules.polarity(clause) != rules.polarity(old.text)
+        _relation(clause, old.text) == rules.CONFLICT and parsed(clause).negative != parsed(old.text).negative
         for clause in said
     )
 

@@ -205,6 +205,7 @@ def _is_plain(text: str) -> bool:
     return not any(token.kind in turns for token in words.tokens(text))
 
 
+@lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """``text`` folded, without the subject it begins with and the words that say nothing."""
     kept = [token.text for token in words.tokens(_CALLED.sub(" named", text)) if token.kind != words.SKIP]
