@@ -41,6 +41,10 @@ from wellkept_flash.errors import FlashError
 T = TypeVar("T")
 JOURNAL, LOCK = "wellkept.journal", "wellkept.lock"
 WHOLE = "SELECT whole FROM flash_records WHERE event = ?"
+NO_VECTORS = (
+    "A device's directory has no place for vectors. Leave the embedder out: search finds words, pairs of Chinese "
+    "characters and labels. Or use the path of a SQLite file."
+)
 _LEAST_CHECKPOINT = 256 << 10
 _ROWS_A_LINE = 50
 
@@ -49,10 +53,7 @@ class NoVectors:
     """What stands where a store has vectors."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise Unsupported(
-            "A device's directory has no place for vectors. Leave the embedder out: search finds words, pairs of Chinese "
-            "characters and labels. Or use the path of a SQLite file."
-        )
+        raise Unsupported(NO_VECTORS)
 
 
 class FlashTables(SqliteTables):
