@@ -352,6 +352,31 @@ def test_without_the_journal_the_words_are_there(tmp_path: Path) -> None:
         ]
 
 
+def test_without_the_journal_everybody_has_their_own_words(tmp_path: Path) -> None:
+    people = (("家", "林悦"), ("home", "bob"), ("home", "eve"))
+    with opened(tmp_path) as memory:
+        for namespace, user in people:
+            memory.session(namespace=namespace, user=user).add_message("user", f"I am {user}")
+    (tmp_path / "wellkept.journal").unlink()
+    with opened(tmp_path) as memory:
+        for namespace, user in people:
+            (found,) = memory.user(user, namespace=namespace).sessions()
+            chat = memory.session(namespace=namespace, user=user, session_id=found.id)
+            assert [event.content for event in chat.get_recent()] == [f"I am {user}"]
+
+
+def test_whose_a_directory_is_is_not_guessed(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        for user in ("ann", "bob"):
+            memory.session(namespace=NS, user=user).add_message("user", f"I am {user}")
+    (tmp_path / "wellkept.journal").unlink()
+    [word] = (tmp_path / "users").glob("*/wellkept.owner")
+    word.write_bytes(word.read_bytes().replace(b'"bob"', b'"bod"'))
+    with opened(tmp_path) as memory:
+        assert [scope.user for scope in memory.scopes()] == ["ann"]
+    assert b"I am bob" in b"".join(path.read_bytes() for path in (tmp_path / "users").rglob("*.log"))
+
+
 def test_every_golden_directory_opens_and_is_left_readable(shared: Path, tmp_path: Path) -> None:
     for scenario in sorted((shared / "espclaw" / "golden").glob("*/expected/fatfs")):
         root = tmp_path / scenario.parent.parent.name
