@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from wellkept.policy.answers import MOST, Unreadable, read
 from wellkept.policy.claims import Claim
 from wellkept.policy.evict import surplus
-from wellkept.policy.intent import forget_phrases, named_by, sentences, states
+from wellkept.policy.intent import sentences, states
 from wellkept.policy.labels import OTHER, carries, catalogue, clean
+from wellkept.policy.wish import named_by, wishes
 
 FACTS = [
     Claim(text="User likes dogs"),
@@ -38,15 +39,15 @@ FACTS = [
     ],
 )
 def test_a_wish_names_what_holds_all_its_words_and_never_everything(message: str, named: list[str]) -> None:
-    [phrase] = forget_phrases(message)
-    assert not phrase.last
-    assert [FACTS[at].text for at in named_by(phrase.text, FACTS)] == named
+    [wish] = wishes(message)
+    assert not wish.last
+    assert [FACTS[at].text for at in named_by(wish.text, FACTS)] == named
 
 
 @pytest.mark.parametrize("message", ["forget what I just said", "忘掉刚才说的", "Don't remember that"])
 def test_a_wish_may_mean_what_was_said_last(message: str) -> None:
-    [phrase] = forget_phrases(message)
-    assert phrase.last
+    [wish] = wishes(message)
+    assert wish.last
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_a_wish_may_mean_what_was_said_last(message: str) -> None:
     ],
 )
 def test_other_uses_of_the_word_are_no_wish(message: str) -> None:
-    assert forget_phrases(message) == []
+    assert wishes(message) == []
 
 
 def test_questions_and_orders_state_nothing() -> None:

@@ -23,18 +23,18 @@ from wellkept.policy import answers, prompt
 from wellkept.policy.answers import Answer, Proposal, Unreadable
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.conflict import same_content
-from wellkept.policy.ground import Said, dated, own_words, refusal, since
-from wellkept.policy.intent import forget_phrases, sentences, states
+from wellkept.policy.ground import UNQUOTED, Said, dated, own_words, refusal, since
+from wellkept.policy.intent import NOTHING, is_small_talk, sentences, states
 from wellkept.policy.labels import catalogue
+from wellkept.policy.wish import wishes, without_wishes
 from wellkept.policy.words import index_tokens
-from wellkept.records import Event, Record, text_of
-from wellkept.store.facts import EXPLICIT
+from wellkept.records import Event, Record, Scope, text_of
+from wellkept.store.facts import EXPLICIT, Change
 from wellkept.store.protocol import SessionRef, Tables
 
 BATCH = 12
 BATCH_TOKENS = 6_000
 ANSWER_TOKENS = 320
-BY_HAND = 50
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def extract(run: Run) -> Finish:
     batch = run.core.store.read(lambda tables: _batch(run, tables))
     worth = [event for event in batch.events if _is_worth_asking(text_of(event.content))]
     answer = _ask(run, batch, worth) if worth else Answer("none", ())
-    return lambda tables: _apply(run, tables, batch, answer)
+    unasked = [{"event": event.seq, "reason": NOTHING} for event in batch.events if event not in worth]
+    return lambda tables: {**_apply(run, tables, batch, answer), "unasked": unasked}
 
 
 def _batch(run: Run, tables: Tables) -> _Batch:
@@ -78,11 +79,12 @@ def _batch(run: Run, tables: Tables) -> _Batch:
 
 
 def _is_worth_asking(text: str) -> bool:
-    """False for what states nothing: questions, orders, signs and single words such as "ok"."""
-    if forget_phrases(text):
+    """False for what states nothing: questions, orders, greetings, signs and single words such as "ok"."""
+    if wishes(text):
         return True
     return any(
-        states(sentence) and len(index_tokens(sentence)) > 1 for sentence in sentences(own_words(text))
+        states(sentence) and len(index_tokens(sentence)) > 1 and not is_small_talk(sentence)
+        for sentence in sentences(own_words(text))
     )
 
 
@@ -149,15 +151,14 @@ def _apply(run: Run, tables: Tables, batch: _Batch, answer: Answer) -> Outcome:
     result = _Result()
     alive = [event for event in batch.events if tables.events.get(ref, event.seq)]
     grounded = _grounded(core, alive, answer, result)
+    by_hand = _by_hand(tables, run.scope, alive)
     keeper = Keeper(core, tables, run.scope, "extract")
     for event in alive:
         for each in grounded.get(event.seq, []):
-            _take(keeper, ref, event, each, answer.intent == "replace", result)
-        if forget_phrases(text_of(event.content)):
-            wanted = answer.intent == "forget" or len(batch.events) > 1
-            retired, doubts = heed(keeper, ref, event, sure=wanted)
-            result.retired += retired
-            result.doubts += doubts
+            _take(keeper, ref, event, each, answer.intent == "replace", by_hand, result)
+        retired, doubts = heed(keeper, ref, event, sure=answer.intent == "forget")
+        result.retired += retired
+        result.doubts += doubts
     if batch.more:
         tables.jobs.put(run.scope, EXTRACT, ref=ref, at=now, once=str(ref.key))
     return {
@@ -176,11 +177,11 @@ def _grounded(
         reason = "no message of the user says it"
         for event in events:
             said = _said(core, event)
-            why = "the message asks to forget" if forget_phrases(said.text) else refusal(proposal, said)
+            why = _refusal(proposal, said)
             if why is None:
                 found.setdefault(event.seq, []).append(_Grounded(proposal, said))
                 break
-            if why != "the quote is not in the message":
+            if why != UNQUOTED:
                 reason = why
         else:
             result.refuse(proposal.text, reason)
@@ -191,17 +192,31 @@ def _grounded(
     return found
 
 
+def _refusal(proposal: Proposal, said: Said) -> str | None:
+    """Why the message does not give the proposal: what it wants forgotten is no fact; what else it says may be."""
+    why = refusal(proposal, replace(said, text=without_wishes(said.text)))
+    if why == UNQUOTED and refusal(proposal, said) != UNQUOTED:
+        return "the message asks to forget"
+    return why
+
+
 def _said(core: Core, event: Event) -> Said:
     return Said(text_of(event.content), event.ts, core.policy.time_zone, event.speaker or "")
 
 
 def _take(
-    keeper: Keeper, ref: SessionRef, event: Event, grounded: _Grounded, correction: bool, result: _Result
+    keeper: Keeper,
+    ref: SessionRef,
+    event: Event,
+    grounded: _Grounded,
+    correction: bool,
+    by_hand: Sequence[Change],
+    result: _Result,
 ) -> None:
     said, proposal = grounded.said, _attributed(grounded, keeper.scope.user)
     claim = made_ready(keeper.core, proposal)
     source = Source(ref, event.seq, said.text, int(event.ts.timestamp() * 1000))
-    why = _blocked(keeper, claim, source)
+    why = _blocked(keeper, claim, source, by_hand)
     if why is not None:
         result.refuse(claim.text, why)
         return
@@ -234,14 +249,23 @@ def _attributed(grounded: _Grounded, user: str) -> Proposal:
     return replace(proposal, text=text, subject=subject)
 
 
-def _blocked(keeper: Keeper, claim: Claim, source: Source) -> str | None:
+def _by_hand(tables: Tables, scope: Scope, events: Sequence[Event]) -> list[Change]:
+    """What people, applications and tools changed since the first of ``events`` was said."""
+    first = min((int(event.ts.timestamp() * 1000) for event in events), default=None)
+    if first is None:
+        return []
+    changes = tables.facts.changes(scope, after=tables.facts.newest_at(scope, first - 1))
+    return [change for change in changes if change.actor in EXPLICIT]
+
+
+def _blocked(keeper: Keeper, claim: Claim, source: Source, by_hand: Sequence[Change]) -> str | None:
     """Why a grounded claim is still not stored: it was forgotten, or somebody wrote the same by hand since it
     was said."""
     if is_buried(keeper.tables, keeper.scope, claim, source.text, source.at):
         return "it was forgotten"
-    for change in keeper.tables.facts.changes(keeper.scope, newest=BY_HAND):
-        by_hand = change.actor in EXPLICIT and change.at.timestamp() * 1000 >= source.at
-        facts = [fact for fact in (change.before, change.after) if by_hand and fact is not None]
+    for change in by_hand:
+        since_then = change.at.timestamp() * 1000 >= source.at
+        facts = [fact for fact in (change.before, change.after) if since_then and fact is not None]
         if any(same_content(claim, fact) for fact in facts):
             return "the same was written by hand"
     return None

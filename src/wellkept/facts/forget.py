@@ -16,15 +16,16 @@ from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
 from wellkept.outbox import put_if_due
 from wellkept.policy import needles
+from wellkept.policy.claims import USER
 from wellkept.policy.needles import Needle
 from wellkept.policy.terms import event_terms
+from wellkept.policy.wish import takes_most
 from wellkept.policy.words import index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
 
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
-FEW = 3
 LEAST_NEEDLE = 4
 _WORD = re.compile(r"\w+")
 
@@ -116,8 +117,12 @@ def _planned(
     places = {**found.places, **_elsewhere(tables, scope, _wanted(query, facts))}
     if not facts and not ids and not places:
         return _refused(scope, query, f"Nothing of this user holds {query!r}.")
-    everything = len(facts) == len(known) > FEW and query is not None
-    reason = f"{query!r} matches every memory of this user. Pass ids to say which." if everything else None
+    most = query is not None and takes_most(len(facts), len(known))
+    reason = (
+        f"{query!r} matches {len(facts)} of this user's {len(known)} memories. Pass ids to say which."
+        if most
+        else None
+    )
     events = [
         event for _, event in sorted(found.events.values(), key=lambda pair: (pair[0].key, pair[1].seq))
     ]
@@ -138,8 +143,9 @@ def _refused(scope: Scope, query: str | None, reason: str) -> Preview:
 
 
 def _mentions(fact: Fact, wanted: Sequence[Needle]) -> bool:
-    texts = [fact.text, fact.quote, fact.attribute, fact.subject, *fact.labels, *fact.keywords]
-    values = [*texts, json.dumps(dict(fact.metadata), default=str)]
+    """Whether what somebody said or wrote holds it: labels, attributes and "user" are the program's own words."""
+    subject = "" if fact.subject == USER else fact.subject
+    values = [fact.text, fact.quote, subject, *fact.keywords, json.dumps(dict(fact.metadata), default=str)]
     return all(any(needle.is_in(value) for value in values) for needle in wanted)
 
 

@@ -6,15 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
-from wellkept.facts.graves import graves_of
+from wellkept.facts.graves import graves_of, sources
 from wellkept.facts.keep import Keeper
-from wellkept.policy.intent import Phrase, forget_phrases, named_by
+from wellkept.policy.wish import Wish, named_by, takes_most, wishes
 from wellkept.records import Event, Scope, text_of, utc
 from wellkept.store.facts import Doubt, Fact
 from wellkept.store.protocol import SessionRef, Tables
-
-FEW = 3
-"""Up to so many facts a wish may take; beyond, one that takes more than half of all is asked about first."""
 
 
 def heed(keeper: Keeper, ref: SessionRef, event: Event, *, sure: bool) -> tuple[list[str], int]:
@@ -26,10 +23,11 @@ def heed(keeper: Keeper, ref: SessionRef, event: Event, *, sure: bool) -> tuple[
     """
     retired: list[str] = []
     doubts = 0
-    for phrase in forget_phrases(text_of(event.content)):
-        facts = keeper.tables.facts.all(keeper.scope, states=("active", "archived"))
-        targets = _targets(keeper, ref, event, phrase, facts)
-        too_many = len(targets) > FEW and 2 * len(targets) > len(facts)
+    for wish in wishes(text_of(event.content)):
+        known = keeper.tables.facts.all(keeper.scope, states=("active", "archived"))
+        facts = [fact for fact in known if _is_own(keeper, event, fact)]
+        targets = _targets(keeper, ref, event, wish, facts)
+        too_many = takes_most(len(targets), len(facts))
         if targets and sure and not too_many:
             for fact in targets:
                 _retire(keeper, fact)
@@ -45,13 +43,30 @@ def heed(keeper: Keeper, ref: SessionRef, event: Event, *, sure: bool) -> tuple[
     return retired, doubts
 
 
-def _targets(keeper: Keeper, ref: SessionRef, event: Event, phrase: Phrase, facts: list[Fact]) -> list[Fact]:
-    if not phrase.last:
-        return [facts[at] for at in named_by(phrase.text, facts)]
+def _targets(keeper: Keeper, ref: SessionRef, event: Event, wish: Wish, facts: list[Fact]) -> list[Fact]:
+    if not wish.last:
+        return [facts[at] for at in named_by(wish.text, facts)]
     before = keeper.tables.events.walk_back(ref, before=event.seq)
-    said = list(islice((each.seq for each in before if each.role == "user"), 1))
-    keys = set(keeper.tables.facts.of_event(ref, said))
+    own = (
+        each.seq
+        for each in before
+        if each.role == "user" and _speaker(keeper, each) == _speaker(keeper, event)
+    )
+    keys = set(keeper.tables.facts.of_event(ref, list(islice(own, 1))))
     return [fact for fact in facts if fact.key in keys]
+
+
+def _is_own(keeper: Keeper, event: Event, fact: Fact) -> bool:
+    """Whether the fact comes from the one who speaks in ``event``: in a group, nobody's wish reaches what another
+    said. What was written by hand is the user's."""
+    said = {_speaker(keeper, source) for _, source in sources(keeper.tables, keeper.scope, fact)}
+    return (said or {""}) == {_speaker(keeper, event)}
+
+
+def _speaker(keeper: Keeper, event: Event) -> str:
+    """Who speaks; "" for the user, whether by name or without."""
+    name = (event.speaker or "").casefold()
+    return "" if name == keeper.scope.user.casefold() else name
 
 
 def _retire(keeper: Keeper, fact: Fact) -> None:

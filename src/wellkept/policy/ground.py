@@ -20,7 +20,7 @@ from wellkept.policy import dates, days, lazy, numbers
 from wellkept.policy.assertion import is_reserved, is_taken_back, leads_own_words
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
-from wellkept.policy.intent import sentences, states
+from wellkept.policy.intent import sentences, stated
 from wellkept.policy.plainwords import (
     FILLER,
     FIRST,
@@ -48,6 +48,8 @@ _SIMPLE_PAST = lazy.compile(
 # Clauses, of what comes after the words of a claim.
 _TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
 
+UNQUOTED = "the quote is not in the message"
+
 
 @dataclass(frozen=True, slots=True)
 class Said(Record):
@@ -68,25 +70,27 @@ def refusal(claim: Claim, said: Said) -> str | None:
     """Why ``claim`` may not be stored as said in ``said``; None when all of it is there."""
     own = own_words(said.text)
     if not claim.quote.strip() or not _within(claim.quote, said.text):
-        return "the quote is not in the message"
+        return UNQUOTED
     if not _within(claim.quote, own):
         return "the quote is from quoted or pasted text"
     for keyword in claim.keywords:
         if not _within(keyword, own):
             return f"the keyword {keyword!r} is not in the message"
     spoken = [sentence for sentence in sentences(own) if _overlaps(claim.quote, sentence)]
-    stated = [sentence for sentence in spoken if states(sentence)]
-    if not stated:
+    stating = [sentence for sentence in spoken if (part := stated(sentence)) and _overlaps(claim.quote, part)]
+    if not stating:
         return "the message asks or orders this, it does not state it"
     following = dict(pairwise(sentences(own)))
-    stated = [
-        sentence for sentence in stated if not _unasserted(claim, sentence, following.get(sentence, ""))
+    asserted = [
+        stated(sentence)
+        for sentence in stating
+        if not _unasserted(claim, sentence, following.get(sentence, ""))
     ]
-    if not stated:
+    if not asserted:
         return "the message does not assert it: it is believed, feared, dreamt, supposed or told by others"
-    if all(_is_to_come(claim, sentence, said) for sentence in stated):
+    if all(_is_to_come(claim, sentence, said) for sentence in asserted):
         return "the message tells of a day to come, the memory does not"
-    return _values(claim, said) or _words(claim, said, stated)
+    return _values(claim, said) or _words(claim, said, asserted)
 
 
 def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:

@@ -18,8 +18,8 @@ live by. Answer with JSON only:
 {"intent": "none|forget|replace", "memories": [{"subject": "user", "attribute": "...", "content": "...",
 "labels": ["..."], "keywords": ["..."], "quote": "...", "valid_from": null, "valid_to": null}]}
 
-intent: "forget" when the person wants something forgotten or deleted (memories: []); "replace" when they correct or
-change something said earlier (memories: only what is true now); else "none".
+intent: "forget" when one of the messages asks you to forget or delete something (no memory of what is to go); "replace"
+when they correct or change something said earlier (memories: only what is true now); else "none".
 Each memory:
 - content: one short statement in the language of the message, in the person's own words, "I" turned into "The user"
   (用户), or into the speaker's name where one is given. Copy numbers and names. Add nothing that the message does not say.
