@@ -159,18 +159,25 @@ class Keeper:
             old, text=claim.text, labels=claim.labels, keywords=claim.keywords, metadata=kept, state="active",
             quote=old.quote if claim.text == old.text else "",
         )  # fmt: skip
-        return old if new == old else self._want_vector(self.writer.put(new, "update"))
+        if new == old:
+            return old
+        fact = self._want_vector(self.writer.put(new, "update"))
+        self.make_room()
+        return fact
 
     def retire(self, fact: Fact) -> None:
         """Take a fact out of every context and search; it stays in history."""
         self.writer.put(replace(fact, state="retired", valid_to=utc(self.at)), "retire")
 
     def pin(self, id: str, pinned: bool) -> Fact:
-        """Set whether a fact may be evicted."""
-        fact = self.known(id)
-        if fact.pinned == pinned:
-            return fact
-        return self.writer.put(replace(fact, pinned=pinned), "pin" if pinned else "unpin")
+        """Set whether a fact may be evicted; one that is pinned comes back from the archive."""
+        old = self.known(id)
+        new = replace(old, pinned=pinned, state="active" if pinned else old.state)
+        if new == old:
+            return old
+        fact = self._want_vector(self.writer.put(new, "pin" if pinned else "unpin"))
+        self.make_room()
+        return fact
 
     def make_room(self) -> None:
         """Retire to the archive what is beyond the policy's ``max_facts``."""

@@ -99,7 +99,7 @@ def _stable(core: Core, facts: Sequence[Fact], room: int) -> Section:
         Item(fact.id, line(fact, core.zone), rank=-worth(fact) - (1 << 40) * fact.pinned) for fact in facts
     ]
     left = int(room * share) - core.count(fence("facts", "", SOURCE))
-    if sum(core.count(item.text) + 1 for item in lines) > left:
+    if facts and sum(core.count(item.text) + 1 for item in lines) > left:
         pinned = [item for item, fact in zip(lines, facts, strict=True) if fact.pinned]
         labels = [Item(f"label {label}", f"- {label}", rank=at) for at, label in enumerate(catalogue(facts))]
         lines = [*pinned, Item("catalogue", CATALOGUE, rank=-1), *labels]

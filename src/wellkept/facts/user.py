@@ -18,7 +18,7 @@ from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.filters import ANYTHING, Condition, matches
 from wellkept.policy.filters import parse as parse_filters
-from wellkept.policy.labels import carries, catalogue, check_labels
+from wellkept.policy.labels import carries, catalogue, check_labels, check_list
 from wellkept.records import Record, Scope, utc
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.protocol import Tables
@@ -71,8 +71,9 @@ class FactsReader:
             user_id, agent_id, run_id: mem0's names; the user must be this one, the others are filters.
 
         Raises:
-            InvalidInput: an unknown filter, a foreign ``user_id``, a cursor that is none.
+            InvalidInput: an unknown filter, a foreign ``user_id``, a cursor that is none, labels that are no list.
         """
+        check_list(labels)
         most, wanted = check_limit(limit), self._filters(filters, user_id, agent_id, run_id)
         if cursor is not None and not is_number(cursor):
             raise InvalidInput(f"The cursor {cursor!r:.80} is none. Pass that of the previous page, or None.")
@@ -262,7 +263,7 @@ class FactsMemory(FactsReader):
         return self._change(undo, actor)
 
     def pin(self, memory_id: str, *, actor: Actor = "app") -> Fact:
-        """Keep a fact from being evicted. Raises NotFound; Conflict for a retired fact."""
+        """Keep a fact from being evicted, and bring it back from the archive. Raises NotFound; Conflict for a retired fact."""
         return self._change(lambda keeper: keeper.pin(memory_id, True), actor)
 
     def unpin(self, memory_id: str, *, actor: Actor = "app") -> Fact:

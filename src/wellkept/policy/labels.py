@@ -50,8 +50,7 @@ def left_out(given: Iterable[str], kept: Sequence[str]) -> list[str]:
 
 def check_labels(labels: Sequence[str], *, limit: int) -> None:
     """Raise InvalidInput for labels that could only be kept in part: not a list of texts, too many, too long."""
-    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
-        raise InvalidInput("Labels are a list of texts.")
+    check_list(labels)
     if len(labels) > limit:
         raise InvalidInput(
             f"These are {len(labels)} labels; a fact carries at most {limit} (Policy.max_labels)."
@@ -62,9 +61,21 @@ def check_labels(labels: Sequence[str], *, limit: int) -> None:
         )
 
 
+def check_list(labels: Sequence[str]) -> None:
+    """Raise InvalidInput for what is no list of labels; a single text would be taken for its letters."""
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+        raise InvalidInput(
+            f"The labels are {labels!r:.60}; they must be a list of texts, as in labels=['food']."
+        )
+
+
 def catalogue(claims: Sequence[Claim]) -> list[str]:
-    """The labels of ``claims`` in the order of first use; ``OTHER`` stands for those that have none."""
-    return list(dict.fromkeys(label for claim in claims for label in claim.labels or (OTHER,)))
+    """The labels of ``claims`` in the order and spelling of first use; ``OTHER`` stands for those that have none."""
+    first: dict[str, str] = {}
+    for claim in claims:
+        for label in claim.labels or (OTHER,):
+            first.setdefault(_key(label), label)
+    return list(first.values())
 
 
 def carries(claim: Claim, labels: Iterable[str]) -> bool:

@@ -100,6 +100,8 @@ _TABLE: dict[str, tuple[str, str]] = {
 _TOPICS = {name: lazy.compile(pattern) for name, (_, pattern) in _TABLE.items()}
 _KEYS = {key: name for name, (keys, _) in _TABLE.items() for key in keys.split()}
 _FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
+# British and American: favourite colour, favorite color.
+_SPELLED = lazy.compile(r"(?<=\w[bdilmnpv])(?<!\bfl)our(?=s?$)")
 
 # A trade is told like anything else that somebody is, and one may have two.
 _TRADED = lazy.compile(
@@ -160,7 +162,7 @@ def topic(predicate: str) -> Topic | None:
         return None  # "31" alone need not be an age; "is 31" is
     favourite = _FAVOURITE.search(statement)
     if favourite:
-        named = f"favourite {favourite[1] or favourite[2]}"
+        named = f"favourite {_SPELLED.sub('or', favourite[1] or favourite[2])}"
         return Topic(named, statement[: favourite.start()].strip(), False, statement[favourite.end() :])
     found = [(match.start(), at, match, name) for at, (name, match) in enumerate(_matches(statement))]
     if not found:
