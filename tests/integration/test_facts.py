@@ -504,3 +504,37 @@ def test_uses_that_a_full_disk_refuses_are_counted_later(
     alice.search("green tea")
     memory.run_jobs()
     assert alice.get(tea).uses == 2
+
+
+@pytest.mark.parametrize("back", ["update", "pin"])
+def test_what_leaves_the_archive_makes_another_one_go(clock: FakeClock, back: str) -> None:
+    with Memory(":memory:", worker=False, clock=clock, policy=Policy(max_facts=2)) as memory:
+        alice = memory.user("alice", namespace="acme")
+        oldest = add(alice, "Owns a boat")
+        for text in ("Likes tea", "Lives in Oslo"):
+            clock.advance(hours=2)
+            add(alice, text)
+        assert alice.get(oldest).state == "archived"
+        clock.advance(hours=2)
+        changed = alice.update(oldest, "Owns two boats") if back == "update" else alice.pin(oldest)
+        assert changed.state == "active"
+        assert set(texts(alice)) == {changed.text, "Lives in Oslo"}
+        assert not alice.unpin(oldest).pinned
+
+
+def test_one_label_as_a_text_is_refused(alice: UserMemory) -> None:
+    for ask in (partial(alice.get_all, labels="food"), partial(alice.add, "x", infer=False, labels="food")):
+        with pytest.raises(InvalidInput, match="list"):
+            ask()
+
+
+def test_a_favourite_is_one_topic_in_either_spelling(alice: UserMemory) -> None:
+    add(alice, "The user's favorite color is blue")
+    add(alice, "The user's favourite colour is green")
+    assert texts(alice) == ["The user's favourite colour is green"]
+
+
+def test_without_facts_a_context_has_no_candidates_of_them(memory: Memory) -> None:
+    chat = memory.session(namespace="acme", user="alice")
+    chat.add_message("user", "hello")
+    assert [each.id for each in chat.get_context(budget=400).trace if each.tier == "facts"] == []

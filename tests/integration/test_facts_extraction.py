@@ -143,6 +143,34 @@ def test_questions_and_orders_cost_no_call(world: Callable[..., World]) -> None:
     here.memory.run_jobs()
     assert here.model.calls == []
     assert here.job().state == "done"
+    assert [each["event"] for each in here.job().result["unasked"]] == [1, 2, 3, 4, 5]
+    assert "nothing to ask" in here.job().result["unasked"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("message", "content", "quote"),
+    [
+        ("I am allergic to nuts, what can I eat?", "The user is allergic to nuts", "I am allergic to nuts"),
+        ("As a vegetarian, what should I eat in Lyon?", "The user is a vegetarian", "As a vegetarian"),
+        ("You should know I am diabetic.", "The user is diabetic", "I am diabetic"),
+        ("Find me a restaurant, I don't eat pork.", "The user does not eat pork", "I don't eat pork"),
+        ("我对花生过敏，能吃沙茶吗？", "用户对花生过敏", "我对花生过敏"),
+        ("你记错了，我住在杭州。", "用户住在杭州", "我住在杭州"),
+        ("请记住我对花生过敏", "用户对花生过敏", "我对花生过敏"),
+        ("查理是我的儿子", "查理是用户的儿子", "查理是我的儿子"),
+        ("我对花生过敏，上次忘了带药。", "用户对花生过敏", "我对花生过敏"),
+        ("I always forget names, and I own a boat.", "The user owns a boat", "I own a boat"),
+        ("Forget my dogs, I am allergic to latex.", "The user is allergic to latex", "I am allergic to latex"),
+    ],
+)  # fmt: skip
+def test_what_is_said_in_one_breath_with_something_else_is_kept(
+    world: Callable[..., World], message: str, content: str, quote: str
+) -> None:
+    here = world(lambda call: answer(memory_of(content, quote)))
+    here.say(message)
+    here.memory.run_jobs()
+    assert here.texts == [content]
+    assert len(here.model.calls) == 1
 
 
 def test_old_messages_are_not_asked_about_again(world: Callable[..., World]) -> None:
@@ -379,6 +407,48 @@ def test_a_wish_undone_brings_the_fact_back(world: Callable[..., World]) -> None
     assert (here.texts, here.alice.review()) == (["The user likes tea"], [])
 
 
+def test_a_wish_among_other_messages_needs_the_models_word_too(world: Callable[..., World]) -> None:
+    here = world([answer(TEA), answer(), answer(intent="forget")])
+    here.say("I like tea")
+    here.memory.run_jobs()
+    for text in ("I live in Oslo", "Please forget that I like tea"):
+        here.say(text)
+    here.memory.run_jobs()
+    assert here.texts == ["The user likes tea"]
+    assert [doubt.kind for doubt in here.alice.review()] == ["forget"]
+    for text in ("I own a boat", "Please forget that I like tea"):
+        here.say(text)
+    here.memory.run_jobs()
+    assert here.texts == []
+
+
+@pytest.mark.parametrize(
+    "message", ["Did you forget that I like tea?", "I won't forget the tea", "He wants to delete tea"]
+)
+def test_what_is_no_wish_forgets_nothing(world: Callable[..., World], message: str) -> None:
+    here = world([answer(TEA), answer(intent="forget")])
+    here.say("I like tea")
+    here.memory.run_jobs()
+    here.say(message)
+    here.memory.run_jobs()
+    assert (here.texts, here.alice.review()) == (["The user likes tea"], [])
+
+
+@pytest.mark.parametrize("wish", ["Forget that I like tea", "Forget what I just said"])
+def test_in_a_group_a_wish_reaches_only_what_its_speaker_said(world: Callable[..., World], wish: str) -> None:
+    here = world(
+        [answer(memory_of("Bob likes tea", "I like tea", subject="Bob")), *[answer(intent="forget")] * 2]
+    )
+    here.say("I like tea", speaker="Bob")
+    here.memory.run_jobs()
+    here.say(wish, speaker="Eve")
+    here.memory.run_jobs()
+    assert here.texts == ["Bob likes tea"]
+    here.say(wish, speaker="Bob")
+    here.memory.run_jobs()
+    assert here.texts == []
+
+
 def test_a_models_word_alone_forgets_nothing(world: Callable[..., World]) -> None:
     here = world([answer(TEA), answer(intent="forget")])
     here.say("I like tea")
@@ -421,6 +491,20 @@ def test_a_write_by_tool_in_a_turn_wins_over_extraction(world: Callable[..., Wor
     here.alice.call_tool("memory_store", {"content": "Likes tea, above all green tea"})
     here.memory.run_jobs()
     assert here.texts == ["Likes tea, above all green tea"]
+    assert here.job().result["refused"][0]["reason"] == "the same was written by hand"
+
+
+def test_what_was_retired_since_stays_so_however_much_was_changed_by_hand(
+    world: Callable[..., World],
+) -> None:
+    here = world(lambda call: answer(TEA))
+    id = here.alice.add("The user likes tea", infer=False)["results"][0]["id"]
+    here.say("I like tea")
+    here.alice.call_tool("memory_forget", {"memory_id": id})
+    for number in range(60):
+        here.alice.add(f"The user owns boat {number}", infer=False)
+    here.memory.run_jobs()
+    assert "The user likes tea" not in here.texts
     assert here.job().result["refused"][0]["reason"] == "the same was written by hand"
 
 

@@ -124,6 +124,26 @@ def test_a_query_that_matches_everything_asks_back(alice: UserMemory) -> None:
         alice.forget()
 
 
+def test_a_query_that_matches_most_asks_back(alice: UserMemory) -> None:
+    for number in range(4):
+        alice.add(f"The user owns boat number {number}", infer=False)
+    alice.add("Likes tea", infer=False)
+    alice.add("Lives in Oslo", infer=False)
+    assert "4 of this user's 6 memories" in (alice.forget("boat").reason or "")
+    assert alice.forget("tea").reason is None
+
+
+@pytest.mark.parametrize("query", ["user", "home", "diet"])
+def test_words_under_which_the_program_files_a_fact_do_not_find_it(alice: UserMemory, query: str) -> None:
+    alice.add("Lives in Oslo", attribute="home", labels=["diet"], infer=False)
+    assert alice.forget(query).facts == ()
+
+
+def test_the_name_of_somebody_finds_what_is_filed_under_it(alice: UserMemory) -> None:
+    alice.add("Likes tea", subject="Bob", infer=False)
+    assert [fact.text for fact in alice.forget("bob").facts] == ["Likes tea"]
+
+
 def test_another_users_same_words_stay(memory: Memory, alice: UserMemory, path: Path) -> None:
     bob = memory.user("bob", namespace="acme")
     for user in (alice, bob):

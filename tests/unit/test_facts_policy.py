@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from wellkept.policy.answers import MOST, Unreadable, read
 from wellkept.policy.claims import Claim
 from wellkept.policy.evict import surplus
-from wellkept.policy.intent import sentences, states
+from wellkept.policy.intent import is_small_talk, sentences, stated, states
 from wellkept.policy.labels import OTHER, carries, catalogue, clean
-from wellkept.policy.wish import named_by, wishes
+from wellkept.policy.wish import named_by, wishes, without_wishes
 
 FACTS = [
     Claim(text="User likes dogs"),
@@ -64,9 +64,189 @@ def test_other_uses_of_the_word_are_no_wish(message: str) -> None:
     assert wishes(message) == []
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Please forget that I like dogs.",
+        "Forget my address.",
+        "Can you forget my address?",
+        "Could you please delete my phone number?",
+        "So please, forget what I said",
+        "Don't remember that",
+        "I want you to forget about the dogs",
+        "忘了我喜欢狗吧",
+        "把我喜欢狗这件事忘掉吧",
+        "别记住我喜欢狗",
+        "那个密码请彻底忘掉",
+        "能不能把我的地址删掉？",
+        "请你忘记我的生日",
+        "麻烦删除我的手机号",
+        "忘了我的名字",
+        "忘掉刚才说的",
+        "My PIN is 1234, forget that.",
+        "Forget the dogs, I am allergic to nuts",
+        "我对花生过敏，把我喜欢狗的事忘了吧",
+        "you can delete my address now",
+        "Stop remembering my birthday",
+        "请不要记住我的生日",
+    ],
+)
+def test_a_wish_is_an_order_or_a_request_to_the_assistant(message: str) -> None:
+    assert len(wishes(message)) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Did you forget that I like dogs?",
+        "I always forget my dogs.",
+        "I won't forget the dogs",
+        "He wants to delete dogs",
+        "你是不是忘了我喜欢狗？",
+        "我从来不会忘记狗",
+        "我对花生过敏，上次忘了带药。",
+        "I always forget names, and I am allergic to peanuts.",
+        "They had to remove my appendix in 2010. I am allergic to latex.",
+        "忘了告诉你，我对花生过敏",
+        "请不要忘记我喜欢狗",
+        "别忘了我喜欢狗",
+        "Never forget I love cats",
+        "你会忘记我的狗吗？",
+        "我把密码忘了",
+        "他把照片删了",
+        "他叫我别记这个",
+        "Why did you delete my dogs?",
+        "How could you forget my birthday?",
+        "Please don't forget I like dogs",
+        "千万别忘记我对花生过敏",
+        "你忘了我喜欢狗吗？",
+        "你忘了，我住在杭州。",
+        "I had to erase the disk, I live in Oslo",
+        "My doctor will remove my tonsils",
+        "我不会忘记这些",
+        "你怎么忘了我的名字",
+        "你忘了我喜欢狗。",
+        "你又忘了我的名字",
+    ],
+)
+def test_a_question_a_denial_or_somebody_elses_is_no_wish(message: str) -> None:
+    assert wishes(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "rest"),
+    [
+        ("Forget the dogs, I am allergic to nuts", "I am allergic to nuts"),
+        ("我对花生过敏，把我喜欢狗的事忘了吧", "我对花生过敏"),
+        ("I live in Oslo. Please forget that I like dogs.", "I live in Oslo."),
+        ("My PIN is 1234, forget that.", ""),
+        ("那个密码，请彻底忘掉", ""),
+    ],
+)
+def test_only_the_wish_is_left_out_of_what_was_said(message: str, rest: str) -> None:
+    assert without_wishes(message).strip(" ,，\n") == rest
+
+
 def test_questions_and_orders_state_nothing() -> None:
     text = "I like tea. Do I like tea? Please be brief. 你叫小白。我喜欢茶吗？我住在 3.5 公里外。"
     assert [states(sentence) for sentence in sentences(text)] == [True, False, False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I am allergic to peanuts, what can I eat?",
+        "我对花生过敏，能吃沙茶吗？",
+        "As a vegetarian, what should I eat in Lyon?",
+        "You got that wrong, I live in Oslo.",
+        "你记错了，我住在杭州。",
+        "You should know I am diabetic.",
+        "请记住我对花生过敏",
+        "帮我记一下，我对花生过敏",
+        "您好，我对花生过敏",
+        "Help, I am allergic to nuts",
+        "Find me a restaurant, I am allergic to nuts.",
+        "Correct, I am allergic to nuts.",
+        "Always been a vegetarian.",
+        "查理是我的儿子",
+        "写代码是我的工作",
+        "Always lived in Oslo.",
+        "Will is my brother.",
+        "What can I cook, I don't eat pork?",
+        "请帮我订餐厅，我不吃猪肉",
+        "推荐一家店，我们家有两个小孩",
+        "您说得对，我是素食者",
+        "翻译是我的职业",
+        "Search engines are my job, how do I prepare?",
+        "查尔斯住在伦敦",
+        "Tell me a joke, I'm a nurse.",
+        "Allergic to shellfish, is sushi ok?",
+        "对海鲜过敏，可以吃寿司吗？",
+        "Since I'm pregnant, can I drink coffee?",
+        "Bob lives in Oslo, where should we meet?",
+        "你要知道我怕狗",
+        "你好，我叫小明",
+        "谢谢，我住在北京",
+        "Please note that my wife is vegan",
+    ],
+)
+def test_who_speaks_of_themselves_states_something(message: str) -> None:
+    assert any(states(sentence) and not is_small_talk(sentence) for sentence in sentences(message))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What can I eat?",
+        "我能吃什么？",
+        "Good morning!",
+        "你好",
+        "您好！",
+        "谢谢你",
+        "Thanks a lot!",
+        "Please translate this.",
+        "Tell me a joke, please.",
+        "OK, what about Oslo?",
+        "If I go to Lyon, what should I eat?",
+        "How are you?",
+        "By the way, what is the capital of France?",
+        "请给我写一首诗",
+        "早上好，今天天气怎么样？",
+        "请翻译：我对花生过敏",
+        "Translate this: I am allergic to nuts",
+        "帮我把这句话翻译成英文，我住在北京",
+        "如果我去里昂，应该吃什么？",
+        "Write a poem about cats, make it rhyme",
+        "好的，谢谢！",
+        "I have a question, what is a monad?",
+        "我想问一下，怎么去机场？",
+        "请记得提醒我买牛奶",
+        'How do I say "I am allergic" in French?',
+        "Can you help me?",
+        "Sounds good, thanks!",
+        "哈哈哈",
+    ],
+)
+def test_questions_orders_and_greetings_state_nothing(message: str) -> None:
+    assert not any(states(part) and not is_small_talk(part) for part in sentences(message))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "part"),
+    [
+        ("I am allergic to peanuts, what can I eat?", "I am allergic to peanuts"),
+        ("What can I cook, I don't eat pork?", "I don't eat pork"),
+        ("我对花生过敏，能吃沙茶吗？", "我对花生过敏"),
+        ("I live in Oslo, or Bergen?", ""),
+        ("I live in Oslo, is that right?", ""),
+        ("I live in Oslo, don't I?", ""),
+        ("我住在杭州，对吗？", ""),
+        ("我住在杭州，还是苏州？", ""),
+        ("我住在杭州，是不是？", ""),
+    ],
+)
+def test_what_is_put_in_question_is_not_stated(sentence: str, part: str) -> None:
+    assert stated(sentence) == part
 
 
 def test_labels_are_whole_words_reused_and_few() -> None:
@@ -93,6 +273,7 @@ def test_labels_are_whole_words_reused_and_few() -> None:
 def test_the_catalogue_lists_each_label_once_in_order() -> None:
     facts = [Claim(text="a", labels=("food", "home")), Claim(text="b"), Claim(text="c", labels=("food",))]
     assert catalogue(facts) == ["food", "home", OTHER]
+    assert catalogue([Claim(text="a", labels=("Drinks",)), Claim(text="b", labels=("drinks",))]) == ["Drinks"]
     assert carries(facts[0], ["HOME"])
     assert carries(facts[1], [OTHER])
 

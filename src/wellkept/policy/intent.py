@@ -29,6 +29,13 @@ _ASKS = lazy.compile(
     r"|have|has|any)\b|什么|怎么|怎样|如何|哪|谁|多少|几[个点时天次]|吗|呢|啥|([能可会要有是好行])[不没]\1|可否|能否",
     re.IGNORECASE,
 )
+# A question whether what was just said is so.
+_TAG = lazy.compile(
+    r"\W*(?:(?:is|isn['’]?t|am|are|was) (?:that|it|this|i) (?:right|correct|true|so|wrong|not)?"
+    r"|(?:am|do|did|have|was|can)(?:n['’]?t)? (?:i|we)"
+    r"|(?:是|对|没错|不是|真的|记得|说得?)?(?:这样|对)?(?:吗|么|吧)|[对是]不[对是]|有没有)\W*",
+    re.IGNORECASE,
+)
 # A question about the other one, after a statement: "I live in Paris, and you?"
 _YOU = lazy.compile(
     r"[,，;]\s*(?:(?:那么?)?[你您]们?呢|(?:and |how about |what about )(?:you|yours?))\s*[?？]*$",
@@ -112,7 +119,8 @@ def stated(sentence: str) -> str:
     parts = _statements(sentence)
     if parts == [sentence] or not _MARK.search(sentence):
         return ", ".join(parts)
-    asking = any(_ASKS.search(part) for part in _clauses(sentence) if part.rstrip("?？ ") not in parts)
+    rest = [part for part in _clauses(sentence) if _MARK.sub("", part) not in parts]
+    asking = any(_ASKS.search(part) and not _TAG.fullmatch(part) for part in rest)
     return ", ".join(parts) if asking else ""
 
 
