@@ -13,7 +13,7 @@ from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.policy.checks import check_name
 from wellkept.policy.messages import parse
-from wellkept.policy.overlap import MARGIN, fresh_from
+from wellkept.policy.overlap import fresh_from, reach
 from wellkept.policy.redact import redact_content
 from wellkept.records import Draft, Event, Scope, text_of
 from wellkept.server.answers import Answer
@@ -128,7 +128,7 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     session = memory.session(
         namespace=scope.namespace, user=scope.user, session_id=ask.session_id, create=True
     )
-    stored = session.get_recent(len(sent) + MARGIN)
+    stored = session.get_recent(reach(len(sent)))
     session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
     try:
         context = session.get_context(_question(sent), ask.budget)
@@ -142,7 +142,7 @@ def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequen
     """Without appending anything: what is new stands behind the context of what is stored."""
     scope = ask.scope
     reader = memory.read_only().session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
-    stored = reader.get_recent(len(sent) + MARGIN)
+    stored = reader.get_recent(reach(len(sent)))
     new = sent[fresh_from(stored, _as_stored(memory, sent)) :]
     context = reader.get_context(_question(sent), ask.budget)
     items: list[Event | Draft] = [*context.events, *new]
