@@ -32,7 +32,7 @@ LEASE_MS = 5 * 60 * 1000
 FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
 PAUSE_SECONDS = 0.1
-LONGEST_SECONDS = 0.5
+LONGEST_SECONDS = 0.3
 
 Outcome: TypeAlias = Mapping[str, Any]
 Finish: TypeAlias = "Callable[[Tables], Outcome]"

@@ -213,7 +213,9 @@ def test_a_body_that_is_too_large_is_refused_before_and_while_it_comes(open_door
     assert post(open_door, chunks).status_code == 413
     for provider in ("openai/v1/chat/completions", "anthropic/v1/messages"):
         told = open_door.client.post(f"/{provider}", content=big).json()
-        assert "larger than" in told["error"]["message"], "each provider's clients read errors in its own shape"
+        assert "larger than" in told["error"]["message"], (
+            "each provider's clients read errors in its own shape"
+        )
     line = b'{"kind": "header", "format": "wellkept", "version": "1.0"}\n'
     assert open_door.client.post("/v1/import", content=line * 2000).status_code == 413
 
