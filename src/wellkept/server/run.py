@@ -7,7 +7,7 @@ import ctypes
 import socket
 import sys
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -22,17 +22,13 @@ from wellkept.server.settings import Settings
 from wellkept.store.sqlite.connection import bound_caches
 
 SWITCH_SECONDS = 0.0002
-"""How long a thread may keep others from running. Each of a request's many calls to SQLite gives
-the interpreter away, and waits so long to get it back while background work runs: Python's 5 ms are a request's time."""
-
-TICKS = 300
-"""So many tenths of a second pass between two times that free memory is given back."""
+"""How long a thread may keep others from running. Each of a request's many calls to SQLite lets go of the interpreter and
+waits so long to have it back while background work runs; with Python's 5 ms that would be many times a request's time."""
 
 PAGES = 8 << 20
-"""Bytes for the pages that SQLite keeps for all threads together. Each commit drops most of them anyway."""
+"""Bytes for the pages that SQLite keeps for all threads together. Readers drop theirs at each commit of others anyway."""
 
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # malloc.h
-_LARGE = 128 << 10
+_M_ARENA_MAX = -8  # malloc.h
 
 
 def check(memory: Memory, settings: Settings) -> None:
@@ -51,32 +47,16 @@ def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     bound_caches(PAGES)
-    _tame_heap()
+    _share_heap()
     server_of(app, on_ready=on_ready).run()
 
 
-def _tame_heap() -> None:
+def _share_heap() -> None:
     """glibc would give each thread a heap of its own, and what is freed in one is of no use to the others; where only one
-    thread runs at a time, that saves no waiting. And large blocks that live for one request would come to lie between
-    small ones that stay."""
-    libc = _libc()
-    if libc is not None:
-        libc.mallopt(_M_ARENA_MAX, 1)
-        libc.mallopt(_M_MMAP_THRESHOLD, _LARGE)
-
-
-def _give_back() -> None:
-    """Let the system have the free pages between what is in use: readers drop their page caches at each commit of others."""
-    libc = _libc()
-    if libc is not None:
-        libc.malloc_trim(0)
-
-
-@cache
-def _libc() -> ctypes.CDLL | None:
-    """The C library, if it is glibc."""
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    return libc if hasattr(libc, "malloc_trim") else None
+    thread runs at a time, that saves no waiting."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def server_of(app: FastAPI, *, on_ready: Callable[[str], None]) -> uvicorn.Server:
@@ -112,11 +92,6 @@ class _Server(uvicorn.Server):
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-
-    async def on_tick(self, counter: int) -> bool:
-        if counter % TICKS == TICKS - 1:
-            await asyncio.to_thread(_give_back)
-        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._service.live.end()
