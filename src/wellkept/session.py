@@ -292,11 +292,13 @@ class Session(SessionReader):
             BudgetExceeded: the user's message, which is stored, does not fit into the budget.
             InvalidInput: no model is configured, or nothing waits for an answer.
         """
+        from wellkept.models.failures import model_errors
         from wellkept.reply import model_of
 
         model = model_of(self._core)
         context = self._asked(text, budget, query)
-        reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
+        with model_errors(model):
+            reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
         return self._answered(context, reply)
 
     def stream(
@@ -314,12 +316,11 @@ class Session(SessionReader):
         breaks off, or that nobody reads to its end, is not stored: nothing half stands in a conversation. What came
         is in ``ModelError.raw_reply``; ``reply()`` or ``stream()`` without a text asks again.
         """
-        from wellkept.reply import model_of
+        from wellkept.reply import model_of, pieces_of
 
         model = model_of(self._core)
         context = self._asked(text, budget, query)
-        pieces = model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
-        return self._streamed(context, pieces)
+        return self._streamed(context, pieces_of(model, context, tools=tools, max_tokens=max_tokens))
 
     def _asked(self, text: Content | None, budget: int | None, query: str | bool) -> Context:
         from wellkept.reply import question
