@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from wellkept.errors import ModelError, NotFound
+from wellkept.errors import InvalidInput, ModelError, NotFound
 from wellkept.outbox import extract_now, put_extraction, put_if_due
 from wellkept.policy.checks import (
     check_draft,
@@ -19,7 +19,7 @@ from wellkept.policy.checks import (
 from wellkept.policy.content import dumps
 from wellkept.policy.terms import event_terms
 from wellkept.policy.tokens import event_tokens
-from wellkept.records import Draft
+from wellkept.records import Draft, text_of
 from wellkept.store.protocol import NewEvent
 
 if TYPE_CHECKING:
@@ -343,7 +343,11 @@ class Session(SessionReader):
     def _answered(self, context: Context, reply: Reply) -> Answer:
         from wellkept.reply import Answer, draft_of
 
-        [event] = self.append([draft_of(reply, context)])
+        try:
+            [event] = self.append([draft_of(reply, context)])
+        except InvalidInput as error:
+            said = text_of(reply.content)
+            raise ModelError(f"The answer cannot be stored. {error}", raw_reply=said) from error
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
     def rebuild_summaries(self) -> int:

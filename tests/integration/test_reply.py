@@ -138,6 +138,15 @@ def test_whatever_a_model_of_ones_own_raises_is_a_model_error(streamed: bool) ->
         assert chat.reply().text == "here"
 
 
+def test_an_answer_that_cannot_be_stored_is_not_lost() -> None:
+    with Memory(":memory:", model=FakeModel(["half an emoji \ud83d", "whole"])) as memory:
+        chat = memory.session(namespace="acme", user="alice")
+        with pytest.raises(ModelError, match="cannot be stored") as caught:
+            chat.reply("hi")
+        assert caught.value.raw_reply == "half an emoji \ud83d"
+        assert chat.reply().text == "whole"
+
+
 @pytest.mark.parametrize("model", ["openai:gpt-5", print, object()])
 def test_what_is_no_model_is_refused_at_once(model: Any) -> None:
     with pytest.raises(InvalidInput, match="models.load"):
