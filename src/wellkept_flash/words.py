@@ -43,8 +43,12 @@ _CHINESE = (
 # In 对花生不过敏 and 不同意 the first character denies: what may follow it then.
 _APART = {"不过": "敏年夜生节", "不同": "意", "不管": "理", "没错": "过"}
 _SUBJECTS = " i im my me mine user users 我 我的 本人 用户 用户的 "
+# Most characters are one of these, and no call is needed to know it.
+_PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SYMBOLS = "+#%$=<>&@_°£¥"
 _NUMERALS = "零一二三四五六七八九十百千万亿〇两"
+# How Chinese phrases of a kind begin: most characters begin none.
+_OPENING = "".join([word[0] for _, members in _CHINESE for word in members.split()]) + _SUBJECTS
 _UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10000, "亿": 100000000}
 _SPELLED = (
     " zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -89,6 +93,9 @@ def tokens(text):
     at = 0
     broke = False
     while at < len(text):
+        if text[at] == " ":
+            at += 1
+            continue
         end, word, kind = _next(text, at)
         if word == "只" and found and found[-1].kind == NUMBER:
             kind = WORD  # the measure word of 一只猫, not "only"
@@ -103,6 +110,8 @@ def tokens(text):
 
 def _fold(char):
     code = ord(char)
+    if 0x3000 < code < 0xFF01:
+        return char
     if 0xFF01 <= code <= 0xFF5E:
         code -= 0xFEE0
     if 0x41 <= code <= 0x5A or (0xC0 <= code <= 0xDE and code != 0xD7):
@@ -172,7 +181,7 @@ def _joins_figures(text, at):
 
 def _letters(text, at):
     end = at
-    while end < len(text) and (_is_letter(text[end]) or _joins_letters(text, end)):
+    while end < len(text) and (text[end] in _PLAIN or _is_letter(text[end]) or _joins_letters(text, end)):
         end += 1
     while end < len(text) and text[end] in "+#":
         end += 1
@@ -192,7 +201,7 @@ def _kind(table, word):
 
 
 def _chinese(text, at):
-    for size in (4, 3, 2, 1):
+    for size in (4, 3, 2, 1) if text[at] in _OPENING else ():
         phrase = text[at : at + size]
         if phrase in _APART and _is_apart(text, at, phrase):
             continue
