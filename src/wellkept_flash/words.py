@@ -83,7 +83,7 @@ def fold(text):
     """``text`` in lower case (Latin, Greek, Cyrillic), full-width forms made plain."""
     if len(text.encode()) == len(text):
         return text.lower()
-    return "".join([_fold(char) for char in text])
+    return "".join([char if char in _PLAIN or "\u3000" < char < "\uff01" else _fold(char) for char in text])
 
 
 def tokens(text):
@@ -110,8 +110,6 @@ def tokens(text):
 
 def _fold(char):
     code = ord(char)
-    if 0x3000 < code < 0xFF01:
-        return char
     if 0xFF01 <= code <= 0xFF5E:
         code -= 0xFEE0
     if 0x41 <= code <= 0x5A or (0xC0 <= code <= 0xDE and code != 0xD7):
@@ -150,10 +148,12 @@ def _is_figure(char):
 def _next(text, at):
     """The piece of ``text`` that begins at ``at``: its end, its word and its kind ("" for punctuation)."""
     char = text[at]
-    if is_han(char):
-        return _chinese(text, at)
     if _is_figure(char):
         return _figures(text, at)
+    if char in _PLAIN:
+        return _letters(text, at)
+    if is_han(char):
+        return _chinese(text, at)
     if char == "-" and _is_figure(text[at + 1 : at + 2]) and not (at and _is_letter(text[at - 1])):
         end, word, kind = _figures(text, at + 1)
         return end, "-" + word, kind
