@@ -2,6 +2,7 @@
 sweeps.
 
     python benchmarks/device.py cuts     # every cut, littlefs and FAT, needs MicroPython (about 5 minutes)
+    python benchmarks/device.py memory   # the same under Memory("flash:DIR") (about 10 minutes)
     python benchmarks/device.py kills    # every file call (about 2 minutes)
     python benchmarks/device.py fuzz --rounds 10000
     python benchmarks/device.py wear
@@ -23,7 +24,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
+import pytest  # noqa: E402
+
 from tests.device import test_flash_power, test_flash_sessions  # noqa: E402
+from tests.integration import test_flash_images  # noqa: E402
 from wellkept_flash.files import Disk  # noqa: E402
 from wellkept_flash.longterm import LongTerm  # noqa: E402
 from wellkept_flash.session import Session  # noqa: E402
@@ -51,6 +55,17 @@ def cuts() -> None:
             )
             for problem in result["bad"][:3]:
                 print("   ", problem)
+
+
+def memory() -> None:
+    """The same under ``Memory("flash:DIR")``."""
+    for kind in ("littlefs", "fat"):
+        for mode in ("clean", "half", "unsynced"):
+            with tempfile.TemporaryDirectory() as folder:
+                cuts = test_flash_images.sweep(
+                    Path(folder), pytest.MonkeyPatch(), kind, mode, step=1, first=0
+                )
+            print(f"| {kind} | {mode} | {cuts} | 0 |", flush=True)
 
 
 def kills() -> None:
@@ -87,39 +102,37 @@ def wear() -> None:
             print(f"| {count} | {stored} | {disk.written - before} |")
 
 
-def speed(rounds: int = 15, appends: int = 100) -> None:
-    """Durable appends in turns with the floor: the same line appended to an open file, flushed and synced."""
-    ratios, floors, ours = [], [], []
+def speed(appends: int = 2000) -> None:
+    """Durable appends one by one in turns with the floor: the same line appended to an open file, flushed and synced."""
+    floors, ours = [], []
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Disk(), folder, "s")
         line = b'{"role":"user","content":"' + b"x" * 100 + b'"}\n'
         with open(f"{folder}/floor", "ab") as floor:
-            for _ in range(rounds):
+            for _ in range(appends):
                 start = time.perf_counter()
-                for _ in range(appends):
-                    floor.write(line)
-                    floor.flush()
-                    os.fsync(floor.fileno())
+                floor.write(line)
+                floor.flush()
+                os.fsync(floor.fileno())
                 middle = time.perf_counter()
-                for _ in range(appends):
-                    session.user("x" * 100)
+                session.user("x" * 100)
                 end = time.perf_counter()
-                floors.append((middle - start) / appends * 1e6)
-                ours.append((end - middle) / appends * 1e6)
-                ratios.append((middle - start) / (end - middle))
-    print(f"floor {statistics.median(floors):.0f} µs, append {statistics.median(ours):.0f} µs,", end=" ")
-    print(f"ratio of speeds {statistics.median(ratios):.2f} (median of {rounds} × {appends})")
+                floors.append((middle - start) * 1e6)
+                ours.append((end - middle) * 1e6)
+    for name, place in (("lower quartile", 0), ("median", 1)):
+        plain, mine = (statistics.quantiles(times)[place] for times in (floors, ours))
+        print(f"{name}: floor {plain:.0f} µs, append {mine:.0f} µs, ratio of speeds {plain / mine:.2f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=["cuts", "kills", "fuzz", "wear", "speed"])
+    parser.add_argument("what", choices=["cuts", "memory", "kills", "fuzz", "wear", "speed"])
     parser.add_argument("--rounds", type=int, default=10_000)
     chosen = parser.parse_args()
     if chosen.what == "fuzz":
         fuzz(chosen.rounds)
     else:
-        {"cuts": cuts, "kills": kills, "wear": wear, "speed": speed}[chosen.what]()
+        {"cuts": cuts, "memory": memory, "kills": kills, "wear": wear, "speed": speed}[chosen.what]()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wellkept.core import Core
-from wellkept.errors import BudgetExceeded
+from wellkept.errors import BudgetExceeded, ModelError
 from wellkept.policy.assemble import (
     LEAST_TOKENS,
     NOTE,
@@ -142,10 +142,13 @@ def build(
     budget = check_budget(core.policy.context_budget if budget is None else budget)
     room = core.room(budget)
     tiers = core.store.read(lambda tables: read_tiers(core, tables, ref, room, then, seen))
+    failure = ""
     if recalled is None:
-        recalled = _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else []
+        recalled, failure = (
+            _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else ([], "")
+        )
     try:
-        return _assemble(core, tiers, room, recalled)
+        return _assemble(core, tiers, room, recalled, failure)
     except BudgetExceeded as error:
         raise _exceeded(core, budget, room + error.missing) from None
 
@@ -163,18 +166,30 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment) -> list[Recalled]:
-    """What recall finds for the query; of an earlier moment, up to the newest event that the context knows."""
+def _recalled(
+    core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment
+) -> tuple[Sequence[Recalled], str]:
+    """What recall finds for the query; of an earlier moment, up to the newest event that the context knows.
+
+    And why the embedder did not help, if it failed: a chat goes on, with what its words alone find.
+    """
     from wellkept.recall import recall, search_of
 
     last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
     until = last if then != NOW else None
     search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
-    found = recall(core, scope, search)
-    return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found]
+    failure = ""
+    try:
+        found = recall(core, scope, search)
+    except ModelError as error:
+        found, failure = recall(core, scope, search, meaning=False), str(error)
+    return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found], failure
 
 
-def _assemble(core: Core, tiers: Tiers, room: int, recalled: Sequence[Recalled]) -> Context:
+def _assemble(
+    core: Core, tiers: Tiers, room: int, recalled: Sequence[Recalled], failure: str = ""
+) -> Context:
+    """The context out of what was read and recalled; ``failure`` of the embedder stands in its trace."""
     read = [rendered(section, room, core.count) for section in tiers.sections]
     stable = joined(read, core.count)
     note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
@@ -194,12 +209,19 @@ def _assemble(core: Core, tiers: Tiers, room: int, recalled: Sequence[Recalled])
         parts=parts,
         changes=tiers.facts.changes,
         change=tiers.facts.newest,
-        trace=(*system.candidates, *tiers.facts.missing, *seen),
+        trace=(*system.candidates, *tiers.facts.missing, *_by_words_alone(failure), *seen),
         recalled=tuple(recalled),
         seq=tiers.seq,
         version=tiers.version,
         erasures=tiers.erasures,
     )
+
+
+def _by_words_alone(failure: str) -> tuple[Candidate, ...]:
+    if not failure:
+        return ()
+    reason = f"the embedder failed, recall went by words alone: {failure}"
+    return (Candidate(tier="recall", id="meaning", tokens=0, kept=False, reason=reason),)
 
 
 _Shown: TypeAlias = tuple[list[Event], int, tuple[Candidate, ...]]

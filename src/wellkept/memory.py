@@ -93,6 +93,14 @@ class Memory:
         mirror: str | None = None,
     ) -> None:
         policy, clock = policy or Policy(), clock or system_clock
+        if embedder is not None and isinstance(store, str) and store.startswith("flash:"):
+            from wellkept.store.flash import NO_VECTORS
+
+            raise Unsupported(NO_VECTORS)
+        if model is not None:
+            from wellkept.models.failures import check_model
+
+            check_model(model)
         opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
             store=opened,

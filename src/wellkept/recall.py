@@ -126,16 +126,17 @@ def _check_kinds(kinds: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def recall(core: Core, scope: Scope, search: Search) -> list[Result]:
+def recall(core: Core, scope: Scope, search: Search, *, meaning: bool = True) -> list[Result]:
     """What the scope holds for a question, best first; empty when there is nothing.
 
-    With ``explain`` the results are followed by the candidates that are none, each with its reason.
+    With ``explain`` the results are followed by the candidates that are none, each with its reason. Without
+    ``meaning`` the embedder is not asked.
 
     Raises:
         NotFound: the session is not this scope's.
         ModelError: the embedder failed on the question, or gave no usable vector.
     """
-    asked = question_vector(core.embedder, search.query) if core.embedder else None
+    asked = question_vector(core.embedder, search.query) if core.embedder and meaning else None
     return core.store.read(lambda tables: _recall(core, tables, scope, search, asked))
 
 

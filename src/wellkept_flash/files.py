@@ -61,13 +61,17 @@ class Disk:
     def append(self, path, data, sync=True):
         """Add ``data`` at the end of the file, made where there is none; durable on return with ``sync``."""
         fresh = self.size(path) < 0
-        writer = Writer(self, path, "ab", sync and self.sync)
-        writer.write(data)
-        writer.close()
+        self.extend(path, data, sync)
         if fresh:
             self.uncover(path)
             if sync:
                 self._sync_folder(path)
+
+    def extend(self, path, data, sync=True):
+        """``append`` to a file that is known to be there."""
+        writer = Writer(self, path, "ab", sync and self.sync)
+        writer.write(data)
+        writer.close()
 
     def create(self, path):
         """A Draft of what shall take the place of ``path``."""
@@ -148,10 +152,13 @@ class Disk:
             self.remove(filler)
 
     def _open(self, path, mode):
-        return open(path, mode)
+        # What is appended comes in one piece, so a buffer would only cost time.
+        return open(path, mode, 0 if mode == "ab" else -1)
 
     def _write(self, file, data):
-        file.write(data)
+        written = file.write(data)
+        if written < len(data):
+            self._write(file, data[written:])
 
     def _sync(self, file):
         file.flush()

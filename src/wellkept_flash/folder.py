@@ -5,14 +5,13 @@ Sessions and memory may lie in ``sessions`` and ``memory`` below the directory, 
 
 import binascii
 import hashlib
-import struct
 
 from wellkept_flash import text
 from wellkept_flash.errors import InvalidInput, NotFound
 from wellkept_flash.files import Disk
 from wellkept_flash.longterm import LongTerm
 from wellkept_flash.profile import DOCUMENTS, Profile
-from wellkept_flash.session import Session, file_name
+from wellkept_flash.session import Session, kept_id
 
 TYPE_NAMES = {1: "user", 2: "final", 3: "tool_call", 4: "tool_result"}
 
@@ -22,7 +21,7 @@ class Stored(Session):
     name."""
 
     def __init__(self, disk, folder, name):
-        session_id = _kept_id(disk, folder + "/" + name) or name[:-4]
+        session_id = kept_id(disk, folder + "/" + name) or name[:-4]
         super().__init__(disk, folder, session_id)
         known = self.path == folder + "/" + name
         self.path = folder + "/" + name
@@ -149,16 +148,6 @@ def _times(fact):
     if "updated_at" not in fact:
         return None
     return fact.get("created_at", fact["updated_at"]), fact["updated_at"], fact.get("access_count", 0)
-
-
-def _kept_id(disk, path):
-    """The session id in the sidecar, if it is the id of this file; empty without one."""
-    sidecar = path + ".sum"
-    head = disk.read(sidecar, 0, 8) if disk.size(sidecar) >= 8 else b""
-    if head[:4] != b"WKSM":
-        return ""
-    kept = text.decode(disk.read(sidecar, 8, struct.unpack("<H", head[6:])[0]))
-    return kept if kept and path.endswith("/" + file_name(kept)) else ""
 
 
 def _sha(data):

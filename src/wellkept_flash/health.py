@@ -11,6 +11,7 @@ from wellkept_flash.journal import DAMAGED, HEALED
 from wellkept_flash.profile import Profile
 
 READS = "reads it"
+LONGEST_LINE = 1024
 
 
 def check(root, disk=None):
@@ -67,7 +68,7 @@ def repair(root, disk=None):
         InvalidInput: ``root`` is an image file: unpack it, repair the folder and make a new image.
     """
     if (disk or Disk()).size(root) >= 0:
-        raise InvalidInput("an image cannot be repaired in place: unpack it (images.unpack) and repair that")
+        raise InvalidInput("an image is not changed: unpack it (images.unpack) and repair the folder")
     folder = Folder(root, disk)
     done = {}
     for session in folder.sessions():
@@ -154,9 +155,12 @@ def _check_memory(folder):
     items = list(memory.items())
     firmware = READS
     labels = views.index_labels(folder.disk, folder.memory_folder + "/memory_index.json")
+    long = sum([line.length > LONGEST_LINE for line in memory.records.scan()])
     if labels is None:
         firmware = "fails every request: memory_index.json is no JSON"
-    if sum([len(item.line()) for item in items]) > 512 * len(items):
+    elif long:
+        firmware = f"passes over {long} lines of more than 1023 bytes"
+    elif sum([len(item.line()) for item in items]) > 512 * len(items):
         firmware = "cuts the records file at its next compaction: lines of more than 512 bytes on average"
     known = [label for item in items for label in item.short_labels]
     lost = [label for label in labels or [] if label not in known]

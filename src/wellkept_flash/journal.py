@@ -15,6 +15,7 @@ from wellkept_flash.files import CHUNK, draft_of
 GOOD, HEALED, DAMAGED = "good", "healed", "damaged"
 _MAGIC = b"WKSM\x01\x00"
 _CLAIM_SIZE = 16
+_BLANKS = b" \t\r"
 
 
 class Line:
@@ -94,25 +95,32 @@ class Journal:
             StorageFull: nothing of them counts as written.
         """
         self.ready()
-        offset = self.size()
+        offset = self._known[0] if self._known else self.size()
         if offset < 0:
             self._begin()
+            self._known = None
             offset = 0
         lines = [line + b"\n" for _, _, line in records]
+        start = offset
         claims = []
         for number, line in enumerate(lines):
             claims.append((offset, len(line), crc32(line), records[number][0], records[number][1]))
             offset += len(line)
-        self.disk.append(self.path, b"".join(lines))
-        self.disk.append(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
+        self.disk.extend(self.path, b"".join(lines))
+        self.disk.extend(self.sidecar, b"".join([_pack(*claim) for claim in claims]), False)
         self._index(claims)
-        self._known = self._sizes()
+        if self._known:
+            grown = self._grown(offset - start, len(claims))
+            self._known = [self._known[at] + grown[at] for at in range(len(grown))]
+        else:
+            self._known = self._sizes()
 
     def ready(self):
         """Before a write: finish a switch that was cut, repair what does not fit. True: lines may have
         moved."""
         if self._known == self._sizes():
             return False
+        self._known = None
         if self._in_step():
             return False
         self.repair()
@@ -182,6 +190,10 @@ class Journal:
 
     def _sizes(self):
         return [self.disk.size(path) for path in (self.path, self.sidecar)]
+
+    def _grown(self, size, count):
+        """By how much ``count`` lines of ``size`` bytes in all make the files of ``_sizes`` longer."""
+        return [size, count * _CLAIM_SIZE]
 
     def _begin(self):
         folder = self.path.rsplit("/", 1)[0]
@@ -329,7 +341,7 @@ class _Raw:
         self.offset = offset
         self.length = self.crc = self.value_crc = 0
         self.value_end = -1
-        self.whole = False
+        self.whole = self.junk = False
         self.shape = shape.Shape()
 
 
@@ -351,12 +363,14 @@ class Reader:
             piece = data[:end] if end >= 0 else data
             if sound and not raw.shape.done:
                 sound = self._feed(raw, piece)
+            elif piece.strip(_BLANKS):
+                raw.junk = True
             raw.crc = crc32(piece, raw.crc)
             raw.length += len(piece)
             if end >= 0 or not data:
                 break
         if end >= 0:
-            raw.whole = raw.value_end == raw.length
+            raw.whole = raw.value_end >= 0 and not raw.junk
             raw.length += 1
             raw.crc = crc32(b"\n", raw.crc)
         return raw
@@ -369,6 +383,7 @@ class Reader:
         if raw.shape.done:
             raw.value_end = raw.length + used
             raw.value_crc = crc32(piece[:used], raw.crc)
+            raw.junk = bool(piece[used:].strip(_BLANKS))
         return True
 
     def _at(self, offset):

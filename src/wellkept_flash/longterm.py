@@ -129,7 +129,7 @@ class LongTerm:
         found = [item for item in self.listed() if not wanted or _has(item, wanted)][: limit or RECALL_LIMIT]
         if found:
             lines = [self._digest_line("recall", item.id, "access_count+1") for item in found]
-            self.disk.append(self.digest, b"".join(lines))
+            self._note(b"".join(lines))
         for item in found:
             self._live[item.id][2] += 1
         return found
@@ -232,7 +232,7 @@ class LongTerm:
             item = self._read(item_id)
             lines.append((1, 0, item.line()[:-1] + b',"summary_labels":[]}'))
         self.records.rewrite(lines)
-        self.disk.append(self.digest, self._digest_line("compact", "-", "rebuild=index+markdown"))
+        self._note(self._digest_line("compact", "-", "rebuild=index+markdown"))
         self._trim_digest()
         self._load()
         self._write_caches()
@@ -255,6 +255,8 @@ class LongTerm:
                 self._take(parse(source), line.offset, len(source))
             except ValueError:
                 self.findings.append(f"the line at {line.offset} of the records is no memory")
+        size = self.disk.size(self.digest)
+        self._torn = size > 0 and self.disk.read(self.digest, size - 1, 1) != b"\n"
         for item_id in views.uses(self.disk, self.digest, self._counted()):
             if item_id in self._live:
                 self._live[item_id][2] += 1
@@ -285,6 +287,7 @@ class LongTerm:
                 index = json.loads(self.disk.read(path).decode())
                 counted = index["last_compact_digest_size"]
             except (OSError, ValueError, KeyError, TypeError):
+                self.changed = True  # with such an index the firmware fails every request
                 return -1
             if isinstance(counted, int):
                 return counted
@@ -331,7 +334,7 @@ class LongTerm:
         if self.records.ready():
             self._load()
         self.records.append([(1, 0, line)])
-        self.disk.append(self.digest, self._digest_line(action, item.id), False)
+        self._note(self._digest_line(action, item.id), False)
         self.changed = True
         if item.id in self._live:
             self._superseded += 1
@@ -362,7 +365,7 @@ class LongTerm:
         if self.records.ready():
             self._load()
         self.records.append([(1, 0, item.line())])
-        self.disk.append(self.digest, self._digest_line(action, item.id), False)
+        self._note(self._digest_line(action, item.id), False)
         self._drop(item.id)
         self._superseded += 2
         self._buried = self.changed = True
@@ -377,6 +380,11 @@ class LongTerm:
             item = self._read(worst[1])
             self.archive.append([(1, 0, item.line())])
             self._bury(item, "evict")
+
+    def _note(self, lines, sync=True):
+        """Append to the digest; behind a line that a cut left without its end on a new one."""
+        self.disk.append(self.digest, b"\n" + lines if self._torn else lines, sync)
+        self._torn = False
 
     def _digest_line(self, action, item_id, extra=""):
         line = f"{self.clock()}\t{action}\t{item_id}"

@@ -61,6 +61,16 @@ def _raw(message):
     return text.clean(whole)
 
 
+def kept_id(disk, path):
+    """The session id in the sidecar of the data file ``path``, if it is one of this file; empty without one."""
+    sidecar = path + ".sum"
+    head = disk.read(sidecar, 0, 8) if disk.size(sidecar) >= 8 else b""
+    if head[:4] != b"WKSM":
+        return ""
+    kept = text.decode(disk.read(sidecar, 8, struct.unpack("<H", head[6:])[0]))
+    return kept if kept and path.endswith("/" + file_name(kept)) else ""
+
+
 class Session(journal.Journal):
     """One conversation on flash.
 
@@ -74,7 +84,7 @@ class Session(journal.Journal):
         max_texts: how many user texts one batch may hold.
 
     Raises:
-        InvalidInput: for an empty id.
+        InvalidInput: for an empty id, or one whose file another session has, because their hashes are the same.
     """
 
     def __init__(
@@ -89,6 +99,9 @@ class Session(journal.Journal):
         if not session_id:
             raise InvalidInput("a session needs an id: give one, or nothing could be found again")
         super().__init__(disk, folder + "/" + file_name(session_id), session_id)
+        other = kept_id(disk, self.path)
+        if other not in ("", text.decode(session_id)):
+            raise InvalidInput("its file holds the session " + other + " already: give another id")
         self.id = session_id
         self.format = FORMATS.get(backend, UNKNOWN)
         self.index = self.path + ".idx"
@@ -330,13 +343,18 @@ class Session(journal.Journal):
         sizes.append(self.disk.size(self.index))
         return sizes
 
+    def _grown(self, size, count):
+        grown = super()._grown(size, count)
+        grown.append(count * _ENTRY_SIZE)
+        return grown
+
     def _begin(self):
         super()._begin()
         self.disk.remove(self.index)
         self.disk.append(self.index, _HEADER, False)
 
     def _index(self, claims):
-        self.disk.append(self.index, b"".join([_pack(*claim) for claim in claims]), False)
+        self.disk.extend(self.index, b"".join([_pack(*claim) for claim in claims]), False)
 
     def _derived(self):
         draft = self.disk.create(self.index)

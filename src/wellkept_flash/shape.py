@@ -10,7 +10,7 @@ _VALUE, _ITEM, _KEY, _COLON, _COMMA, _TEXT, _ESCAPE, _HEX, _SCALAR, _DONE = rang
 _SPACES = b" \t\r"
 _LITERALS = (b"true", b"false", b"null")
 _LONGEST = 24
-_DEEPEST = 64
+_DEEPEST = 1000  # as deep as the firmware reads
 
 
 class Malformed(ValueError):

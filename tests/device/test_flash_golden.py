@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,11 @@ def test_the_docs_speak_of_every_scenario(shared: Path) -> None:
     first_cells = " ".join(line.split("|")[1] for line in docs.splitlines() if line.startswith("|"))
     for golden in (shared / "espclaw" / "golden").glob("[0-9]*"):
         assert golden.name[:2] in first_cells, golden.name
+
+
+def test_each_scenario_of_the_docs_has_a_test() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "device-scenarios.md").read_text()
+    first_cells = " ".join(line.split("|")[1] for line in docs.splitlines() if line.startswith("|"))
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    tested = {one for pair in re.findall(r'test_(\d\d)_|"(\d\d)["-]', tests) for one in pair}
+    assert set(re.findall(r"\b\d\d\b", first_cells)) <= tested

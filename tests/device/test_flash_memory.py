@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.device import firmware_reader
 from wellkept_flash import errors, extract, search, tools
 from wellkept_flash.files import Disk
 from wellkept_flash.items import Item, short, terms
@@ -178,6 +179,9 @@ def test_41_a_broken_index_bricks_nothing(memory: LongTerm, clock: Clock, damage
     assert reopened.store("something else", "t").changed
     reopened.flush()
     assert json.loads(Path(memory.folder, "memory_index.json").read_text())["next_summary_id"] == 3
+    Path(memory.folder, "memory_index.json").write_bytes(damage)
+    again(memory, clock).flush()
+    assert firmware_reader.load_memories(Path(memory.folder))
 
 
 def test_42_content_is_cut_between_characters(memory: LongTerm) -> None:

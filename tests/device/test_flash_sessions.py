@@ -496,7 +496,8 @@ def test_repair_makes_a_directory_healthy(tmp_path: Path) -> None:
     assert done["sessions"][data.name] == {"good": 4, "healed": 0, "damaged": 1}
     after = done["after"]
     assert after["sessions"][0]["firmware"] == after["memory"]["firmware"] == health.READS
-    assert after["sessions"][0]["findings"] == [f"damaged records were set aside in {data}.damaged"]
+    assert after["sessions"][0]["notes"] == [f"damaged records were set aside in {data}.damaged"]
+    assert after["healthy"]
 
 
 # ── fuzz ──

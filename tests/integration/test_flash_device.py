@@ -226,7 +226,13 @@ def test_an_image_is_as_good_as_a_directory(kind: str, tmp_path: Path, run: Run)
         "1 new memories.",
     ]
     assert "0 new messages" in run("import", path, store=True).stdout
-    assert "unpack" in run("repair", path).output or run("repair", path).exit_code == 2
+    before = Path(path).read_bytes()
+    refused = run("repair", path)
+    assert refused.exit_code == 2 and "--into" in refused.output
+    repaired = run("repair", path, "--into", str(tmp_path / "unpacked"))
+    assert repaired.exit_code == 0 and "is sound" in repaired.stdout
+    assert "用户住在无锡" in run("show", str(tmp_path / "unpacked")).stdout
+    assert Path(path).read_bytes() == before
 
 
 def test_a_memory_that_the_device_changed_is_changed(device: Path, tmp_path: Path, run: Run) -> None:
@@ -324,6 +330,22 @@ def test_a_mistyped_directory_is_not_made(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["sessions", "--store", location, *OWNER])
     assert result.exit_code == 1 and "There is no store at" in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_of_nobody_says_so(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        memory.session(namespace="home", user="客人").add_message("user", "hi")
+    result = run("export", str(tmp_path / "out"), store=True)
+    assert result.exit_code == 1 and "Nothing is kept about '小明' in the namespace 'home'" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_export_of_an_empty_conversation_boots(tmp_path: Path, run: Run) -> None:
+    with Memory(str(tmp_path / "chat.db"), worker=False) as memory:
+        memory.session(namespace="home", user="小明", session_id="empty", create=True)
+    assert run("export", str(tmp_path / "out"), store=True).exit_code == 0
+    assert firmware_boots(tmp_path / "out" / "memory")
+    assert run("check", str(tmp_path / "out")).exit_code == 0
 
 
 # ── there and back ───────────────────────────────────────────────────────────────────────────────────────────

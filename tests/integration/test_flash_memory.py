@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -170,6 +171,41 @@ def test_erased_words_are_in_no_file(tmp_path: Path) -> None:
         assert not path.is_file() or b"eanuts" not in path.read_bytes(), path
 
 
+def test_forgetting_finds_words_in_any_case_and_only_as_words(tmp_path: Path) -> None:
+    """Tom is neither in tomorrow nor in tomatoes; TOM is he."""
+    memory_folder = tmp_path / "memory"
+    memory_folder.mkdir()
+    small = LongTerm(files.Disk(sync=False), str(memory_folder), lambda: 1_770_000_000, 2)
+    for content in ("TOM has a dog", "The market opens tomorrow", "Grows tomatoes", "Lives in Wuxi"):
+        small.store(content)
+    assert len(list(small.archive.lines_by_scan())) == 2
+    with opened(tmp_path) as memory:
+        chat = memory.session(namespace="device", user="default")
+        chat.add_message("user", "Tom comes tomorrow")
+        chat.add_message("user", "tomatoes for tomorrow")
+        Path(on_device(tmp_path, "x").damaged).write_text("tomorrow, set aside", encoding="utf-8")
+        user = memory.user("default", namespace="device")
+        receipt = user.forget(user.forget("Tom"))
+        assert receipt.left == {}
+        assert [event.content for event in chat.get_events(after=0)] == ["tomatoes for tomorrow"]
+        [line] = small.archive.lines_by_scan()
+        assert b"opens tomorrow" in small.archive.text(line)
+        assert Path(on_device(tmp_path, "x").damaged).exists()
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or not re.search(rb"(?i)\btom\b", path.read_bytes()), path
+
+
+@pytest.mark.parametrize("word", ["role", "user", "content", "type", "deleted", "tags"])
+def test_a_word_that_the_formats_use_is_not_taken_for_left(tmp_path: Path, word: str) -> None:
+    with opened(tmp_path) as memory:
+        memory.session(namespace=NS, user=USER, session_id="other", create=True).add_message("user", "hi")
+        chat = memory.session(namespace=NS, user=USER)
+        chat.add_message("user", f"my {word} is blue")
+        user = memory.user(USER, namespace=NS)
+        user.add("Lives in Wuxi", infer=False, labels=["city"])
+        assert user.forget(user.forget(word)).left == {}
+
+
 # ── a device in between ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -316,6 +352,31 @@ def test_without_the_journal_the_words_are_there(tmp_path: Path) -> None:
         ]
 
 
+def test_without_the_journal_everybody_has_their_own_words(tmp_path: Path) -> None:
+    people = (("家", "林悦"), ("home", "bob"), ("home", "eve"))
+    with opened(tmp_path) as memory:
+        for namespace, user in people:
+            memory.session(namespace=namespace, user=user).add_message("user", f"I am {user}")
+    (tmp_path / "wellkept.journal").unlink()
+    with opened(tmp_path) as memory:
+        for namespace, user in people:
+            (found,) = memory.user(user, namespace=namespace).sessions()
+            chat = memory.session(namespace=namespace, user=user, session_id=found.id)
+            assert [event.content for event in chat.get_recent()] == [f"I am {user}"]
+
+
+def test_whose_a_directory_is_is_not_guessed(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        for user in ("ann", "bob"):
+            memory.session(namespace=NS, user=user).add_message("user", f"I am {user}")
+    (tmp_path / "wellkept.journal").unlink()
+    [word] = (tmp_path / "users").glob("*/wellkept.owner")
+    word.write_bytes(word.read_bytes().replace(b'"bob"', b'"bod"'))
+    with opened(tmp_path) as memory:
+        assert [scope.user for scope in memory.scopes()] == ["ann"]
+    assert b"I am bob" in b"".join(path.read_bytes() for path in (tmp_path / "users").rglob("*.log"))
+
+
 def test_every_golden_directory_opens_and_is_left_readable(shared: Path, tmp_path: Path) -> None:
     for scenario in sorted((shared / "espclaw" / "golden").glob("*/expected/fatfs")):
         root = tmp_path / scenario.parent.parent.name
@@ -368,12 +429,12 @@ def test_a_backup_is_a_directory_of_its_own(tmp_path: Path) -> None:
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_vectors_are_a_typed_error_and_nothing_is_stored(tmp_path: Path) -> None:
-    with opened(tmp_path, embedder=FakeEmbedder()) as memory:
-        chat = memory.session(namespace=NS, user=USER)
-        with pytest.raises(Unsupported, match="SQLite"):
-            chat.add_message("user", "hello")
-        assert chat.get_recent() == []
+def test_vectors_are_a_typed_error_and_nothing_is_made(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="SQLite"):
+        Memory(f"flash:{tmp_path}/device", embedder=FakeEmbedder())
+    assert not (tmp_path / "device").exists()
+    with opened(tmp_path) as memory, pytest.raises(Unsupported, match="SQLite"):
+        memory.vectors()
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:

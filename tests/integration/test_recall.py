@@ -195,6 +195,20 @@ def test_a_bad_embedder_is_a_failed_job_and_a_typed_error(fault: str) -> None:
         memory.user("alice", namespace="acme").search("dinosaurs")
 
 
+@pytest.mark.parametrize("fault", ["short", "nan", "raise"])
+def test_a_chat_goes_on_by_words_alone_when_the_embedder_fails(fault: str) -> None:
+    embedder = FakeEmbedder()
+    memory, _ = embedded(embedder)
+    embedder.fault = fault
+    other = memory.session(namespace="acme", user="alice")
+    other.add_message("user", "What did I say?")
+    context = other.get_context("dinosaurs")
+    assert "dinosaurs are great" in context.system
+    (note,) = [candidate for candidate in context.trace if candidate.id == "meaning"]
+    assert not note.kept
+    assert "words alone" in note.reason
+
+
 class Broken:
     """An application's own embedder that does not keep to its protocol."""
 

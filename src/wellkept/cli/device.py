@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -28,8 +29,7 @@ from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.messages import Backend, draft_of
 from wellkept.store.protocol import Tables
 from wellkept.user import UserMemory
-from wellkept_flash import health
-from wellkept_flash.folder import TYPE_NAMES
+from wellkept_flash import folder, health
 from wellkept_flash.rules import fingerprint
 
 # A claim, its metadata, and the times (ms) since when it holds and of its last change, where they are known.
@@ -37,7 +37,6 @@ Statement: TypeAlias = tuple[Claim, Mapping[str, Any], int | None, int | None]
 _PAGE = 500
 _SHOWN = 20
 _PATH = click.argument("path", type=click.Path(exists=True))
-_DIRECTORY = click.argument("path", type=click.Path(exists=True, file_okay=False))
 _JSON = click.option("--json", is_flag=True, help="Print JSON for programs to read.")
 
 
@@ -95,15 +94,21 @@ def _health_row(session: Mapping[str, Any]) -> list[str]:
 
 
 @device_command.command("repair")
-@_DIRECTORY
+@_PATH
+@click.option("--into", metavar="DIRECTORY", help="A new directory for what an image holds.")
 @_JSON
-def repair_command(path: str, json: bool) -> None:
+def repair_command(path: str, into: str | None, json: bool) -> None:
     """Set damage in the directory PATH aside, make its indexes anew, and lift blocks.
 
-    Whole records stay as they are; what is damaged goes into a `.damaged` file beside its own.
+    Whole records stay as they are; what is damaged goes into a `.damaged` file beside its own. A littlefs or FAT image
+    is left as it is: its files are put into another directory and repaired there.
     """
+    if os.path.isfile(path) and not into:
+        raise click.UsageError("An image is not changed. Pass --into with a new directory for its files.")
     with typed_errors():
-        done = health.repair(path)
+        if into:
+            device_files.unpack(path, into)
+        done = health.repair(into or path)
     if json:
         print_json(done)
     else:
@@ -159,7 +164,7 @@ def _shown(device: Any, session: Any) -> dict[str, Any]:
 
 def _record(record: Mapping[str, Any]) -> Iterator[Any]:
     yield Text(f"#{record['seq']:<4} {record['type']}", style="bold")
-    number = next(number for number, name in TYPE_NAMES.items() if name == record["type"])
+    number = next(number for number, name in folder.TYPE_NAMES.items() if name == record["type"])
     draft = draft_of(number, record["format"], record["text"])
     yield from (render.Indented(render.block(block)) for block in blocks_of(draft.content))
 
@@ -294,7 +299,10 @@ def export_command(target: Target, directory: str, backend: Backend) -> None:
     """
     with target.open() as memory, device_files.appearing(directory) as inside, typed_errors():
         scope = target.scope(memory)
+        if scope not in memory.scopes(scope.namespace):
+            raise NotFound(f"Nothing is kept about {scope.user!r} in the namespace {scope.namespace!r}.")
         user = memory.user(scope.user, namespace=scope.namespace)
+        folder.write(inside)
         infos, facts = oldest_first(user), list(_facts(user, ("active",)))
         _copy(memory, user, infos, facts, location.written(inside, scope, backend))
         notes = [*device_files.made_short(inside), *device_files.cut_short(facts)]

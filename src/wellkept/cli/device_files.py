@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,19 @@ def opened(path: str) -> Iterator[Any]:
         with tempfile.TemporaryDirectory() as unpacked:
             images.unpack(path, unpacked)
             yield folder.Folder(unpacked)
+
+
+def unpack(path: str, directory: str) -> None:
+    """Put the files of an image, or a copy of a directory, into the new ``directory``.
+
+    Raises:
+        InvalidInput: there is something at ``directory``, or ``path`` is no image.
+    """
+    with appearing(directory) as inside:
+        if os.path.isfile(path):
+            images.unpack(path, inside)
+        else:
+            shutil.copytree(path, inside)
 
 
 # ── device → store ──────────────────────────────────────────────────────────────────────────────────────────
@@ -157,7 +171,7 @@ def _first_text(name: str) -> str:
 
 @contextmanager
 def appearing(path: str) -> Iterator[str]:
-    """A directory to write into, which stands at ``path`` when it is complete; one that is there must be empty.
+    """A directory to make, which stands at ``path`` when it is complete; one that is there must be empty.
 
     Raises:
         InvalidInput: there is something at ``path``.

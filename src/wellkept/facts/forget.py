@@ -216,7 +216,7 @@ def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     now = core.now()
     removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, wanted, now, actor))
     left = core.store.read(lambda tables: tables.erasures.left(scope, wanted))
-    bytes_left = core.store.scrub([text for text in texts if len(text.encode()) >= LEAST_NEEDLE])
+    bytes_left = core.store.scrub(texts)
     if bytes_left:
         left["bytes"] = bytes_left
     if core.mirror is not None:

@@ -41,6 +41,10 @@ from wellkept_flash.errors import FlashError
 T = TypeVar("T")
 JOURNAL, LOCK = "wellkept.journal", "wellkept.lock"
 WHOLE = "SELECT whole FROM flash_records WHERE event = ?"
+NO_VECTORS = (
+    "A device's directory has no place for vectors. Leave the embedder out: search finds words, pairs of Chinese "
+    "characters and labels. Or use the path of a SQLite file."
+)
 _LEAST_CHECKPOINT = 256 << 10
 _ROWS_A_LINE = 50
 
@@ -49,10 +53,7 @@ class NoVectors:
     """What stands where a store has vectors."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise Unsupported(
-            "A device's directory has no place for vectors. Leave the embedder out: search finds words, pairs of Chinese "
-            "characters and labels. Or use the path of a SQLite file."
-        )
+        raise Unsupported(NO_VECTORS)
 
 
 class FlashTables(SqliteTables):
@@ -143,16 +144,18 @@ class FlashStore:
             self._journal.undo()
 
     def _adopt(self, connection: apsw.Connection, tables: FlashTables) -> None:
-        if self._owner and owner_of(connection) is None:
-            set_owner(connection, self._owner)
+        owner = self._owner or self._places.owner("")
+        if owner and owner_of(connection) is None:
+            set_owner(connection, owner)
         now = int(time.time() * 1000)
         mark(connection, self._tally.name)
-        adoption = adopt.Adoption(connection, tables, self._places, self._tally, self._owner or DEVICE, now)
+        adoption = adopt.Adoption(connection, tables, self._places, self._tally, owner or DEVICE, now)
         adoption.sessions()
         rebuild(connection)
         adoption.new_events()
         for home, scope in adoption.homes():
             if self._places.holds_something(home):
+                self._places.sign(home, scope)
                 memories = Memories(connection, tables, self._places, home, scope, now)
                 memories.facts()
                 memories.documents()
@@ -202,6 +205,8 @@ class FlashStore:
         files = planner.files()
         if not line and not files:
             return
+        for home, scope in planner.owners.items():
+            self._places.sign(home, scope)
         self._journal.begin({**line, "files": files})
         self._append(planner, files)
         self._unfinished = files

@@ -249,10 +249,13 @@ class Adoption:
 
     def homes(self) -> list[tuple[str, Scope]]:
         """The directories there are, each with its user; the root is settled here if something of a device is in it."""
-        scopes = {home_of(scope): scope for scope in self._tables.sessions.scopes()}
+        known = {home_of(scope): scope for scope in self._tables.sessions.scopes()}
         owner = plan.owner_of(self._db)
         if owner is None and self._places.holds_something(""):
             plan.set_owner(self._db, self._owner)
             owner = self._owner
         homes = [("", owner)] if owner else []
-        return homes + [(home, scopes[home]) for home in self._places.homes() if home in scopes]
+        for home in self._places.homes()[1:]:
+            scope = known.get(home) or self._places.owner(home)
+            homes += [(home, scope)] if scope else []
+        return homes

@@ -17,6 +17,7 @@ from wellkept_flash.profile import Profile
 from wellkept_flash.session import FORMATS, Session, file_name
 
 USERS = "users"
+OWNER = "wellkept.owner"
 _FILE = re.compile(r"s_[A-Za-z0-9_-]{1,24}_[0-9a-f]{8}\.log")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -55,6 +56,26 @@ class Places:
         self._clock = clock
         self._sessions: dict[Place, Any] = {}
         self._memories: dict[str, Any] = {}
+
+    def sign(self, home: str, scope: Scope) -> None:
+        """Leave word in the directory of a user whose it is: the journal that says so, too, may be damaged."""
+        if self.owner(home) != scope:
+            self.disk.make(self.path(home))
+            word = [scope.namespace, scope.user, home_of(scope)]
+            self.disk.write(self._owner(home), json.dumps(word, ensure_ascii=False).encode())
+
+    def owner(self, home: str) -> Scope | None:
+        """Whose directory it is, if its file says so and is sound."""
+        self.disk.settle(self._owner(home))
+        try:
+            namespace, user, mark = json.loads(self.disk.read(self._owner(home)))
+            scope = Scope(namespace, user)
+            return scope if home_of(scope) == mark and home in ("", mark) else None
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def _owner(self, home: str) -> str:
+        return f"{self.path(home)}/{OWNER}"
 
     def path(self, home: str) -> str:
         """The directory of a user."""

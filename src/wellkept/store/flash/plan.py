@@ -74,6 +74,7 @@ class Planner:
         self._db = connection
         self._places = places
         self._backend = backend
+        self.owners: dict[str, Scope] = {}
         self.batches: dict[Place, list[tuple[int, bytes]]] = defaultdict(list)
         self._cut: dict[int, Place] = {}
         self._drop: set[Place] = set()
@@ -85,6 +86,11 @@ class Planner:
         by_table: dict[str, list[Change]] = defaultdict(list)
         for change in changes:
             by_table[change.table].append(change)
+        for change in by_table["scopes"]:
+            if change.kind == "put":
+                self.owners[home(self._db, change.row["key"])] = Scope(
+                    change.row["namespace"], change.row["user"]
+                )
         self._sessions(by_table["sessions"])
         self._events(by_table["events"])
         self._facts(by_table["facts"])

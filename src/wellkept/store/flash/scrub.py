@@ -1,34 +1,44 @@
-"""A last look at the bytes of a device's directory: what was erased must not be in any file of it."""
+"""A last look at the files of a device's directory: what was erased must not be in any of them.
+
+Words are found as they are in rows (``policy.needles``), in what the files say and not in what their formats add.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from wellkept.policy.needles import Needle
 from wellkept.store.flash.places import Places
 from wellkept.store.flash.rows import Table
 from wellkept_flash import text
 
+_LINE = re.compile(r"(?:[0-9a-f]{8} )?([{\[].*)")  # of a device's file, or of our journal
+_OURS = {"role", "type"}
+_IDS_ONLY = {"memory_digest.log"}
+
 
 def purge(places: Places, texts: Sequence[str]) -> None:
     """Rewrite what may still hold words that no record has any more."""
+    needles = [Needle(text) for text in texts]
     for home in places.homes():
         if places.holds_something(home):
             memory = places.memory(home)
             memory.compact()
-            _purge_archive(memory.archive, texts)
+            _purge_archive(memory.archive, needles)
     for path in Path(places.root).rglob("*.damaged"):
-        if _held(path.read_bytes(), texts):
+        if _held(path.read_bytes(), needles):
             places.disk.remove(str(path))
 
 
-def _purge_archive(archive: Any, texts: Sequence[str]) -> None:
+def _purge_archive(archive: Any, needles: Sequence[Needle]) -> None:
     lines = list(archive.lines_by_scan())
-    kept = [line for line in lines if not _held(archive.text(line), texts)]
+    kept = [line for line in lines if not _held(archive.text(line), needles)]
     if len(kept) < len(lines):
         archive.rewrite((line.type, line.format, line) for line in kept)
 
@@ -37,27 +47,48 @@ def left(
     connection: apsw.Connection, tables: Mapping[str, Table], root: str, texts: Sequence[str]
 ) -> list[str]:
     """The texts that a file holds and no row, so that nothing explains them."""
-    found: set[str] = set()
+    wanted, found = [Needle(text) for text in texts], []
     for path in Path(root).rglob("*"):
-        if path.is_file():
-            found.update(_held(path.read_bytes(), [text for text in texts if text not in found]))
-    return [text for text in texts if text in found and not _in_rows(connection, tables, text)]
+        if path.is_file() and path.name not in _IDS_ONLY:
+            held = _held(path.read_bytes(), wanted)
+            wanted = [needle for needle in wanted if needle not in held]
+            found += held
+    return [needle.text for needle in found if not _in_rows(connection, tables, needle)]
 
 
-def _held(data: bytes, texts: Sequence[str]) -> list[str]:
-    return [text for text in texts if any(form in data for form in _forms(text))]
+def _held(data: bytes, needles: Sequence[Needle]) -> list[Needle]:
+    said = list(_said(data))
+    return [needle for needle in needles if any(map(needle.is_in, said))]
 
 
-def _forms(words: str) -> Iterator[bytes]:
-    """How ``words`` may stand in a file: as they are, and inside JSON as either of us writes it."""
-    yield words.encode()
-    yield text.quote(words)[1:-1].encode()
-    yield json.dumps(words, ensure_ascii=False)[1:-1].encode()
+def _said(data: bytes) -> Iterator[str]:
+    """The texts in the file, without the names and words that its format adds."""
+    plain = []
+    for line in text.decode(data).splitlines():
+        found = _LINE.fullmatch(line)
+        try:
+            yield from _leaves(json.loads(found[1])) if found else ()
+        except ValueError:
+            found = None
+        if not found:
+            plain.append(line)
+    yield "\n".join(plain)
 
 
-def _in_rows(connection: apsw.Connection, tables: Mapping[str, Table], words: str) -> bool:
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        items = (
+            [item for key, item in value.items() if key not in _OURS] if isinstance(value, dict) else value
+        )
+        for item in items:
+            yield from _leaves(item)
+
+
+def _in_rows(connection: apsw.Connection, tables: Mapping[str, Table], needle: Needle) -> bool:
     for table in tables.values():
-        test = " OR ".join(f"instr({column}, ?1)" for column in table.columns)
-        if connection.execute(f"SELECT 1 FROM {table.name} WHERE {test} LIMIT 1", (words,)).fetchone():
-            return True
+        for row in connection.execute(f"SELECT {', '.join(table.columns)} FROM {table.name}"):
+            if any(map(needle.is_in, row)):
+                return True
     return False
