@@ -86,7 +86,10 @@ class Run:
             used = self.core.store.read(lambda tables: tables.jobs.spent(self.scope.namespace, day))
             if used + sum(self.spent.values()) >= ceiling:
                 raise OverCeiling("the namespace's tokens for today are spent")
-        reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
+        from wellkept.models.failures import model_errors
+
+        with model_errors(self.model):
+            reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
         for name in ("input_tokens", "output_tokens"):
             self.spent[name] = self.spent.get(name, 0) + getattr(reply.usage, name)
         self.spent["calls"] = self.spent.get("calls", 0) + 1

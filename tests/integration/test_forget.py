@@ -411,3 +411,9 @@ def test_a_reader_is_not_waited_for_and_the_next_time_makes_up_for_it(
         reader.join()
     assert memory._core.store.empty_log()
     assert b"marzipan" not in raw(path)
+
+
+def test_words_of_the_program_itself_are_not_left_behind(alice: UserMemory) -> None:
+    alice.add("Goes to the store on Mondays", infer=False)
+    alice.add("Likes tea", infer=False)
+    assert alice.forget(alice.forget("store")).left == {}

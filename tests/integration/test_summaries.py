@@ -399,7 +399,8 @@ def test_imitated_fences_stay_data(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [GARBAGE, ModelError("401: no such key"), ModelError("503", retryable=True)]
+    "reply",
+    [GARBAGE, ModelError("401: no such key"), ModelError("503", retryable=True), ConnectionError("cut off")],
 )
 def test_garbage_and_errors_end_in_the_built_in_summary(make: Make, reply: Any) -> None:
     clock = FakeClock()

@@ -46,7 +46,10 @@ JOBS = """
 REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
+# Columns whose words are the program's own: "store", "app", "failed".
+OUR_WORDS = frozenset({"action", "actor", "kind", "state"})
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+COLUMNS = "SELECT name FROM pragma_table_info(?)"
 
 
 class Erasures:
@@ -170,25 +173,24 @@ class Erasures:
     def left(self, scope: Scope, needles: Sequence[Needle]) -> dict[str, int]:
         owner = scope_key(self._db, scope)
         found = {}
-        for table, condition in self._tables():
-            rows = self._db.execute(f"SELECT * FROM {table} WHERE {condition}", (owner,))
+        for table, columns, condition in self._tables():
+            words = ", ".join(column for column in columns if column not in OUR_WORDS)
+            rows = self._db.execute(f"SELECT {words} FROM {table} WHERE {condition}", (owner,))
             count = sum(any(_holds(value, needles) for value in row) for row in rows)
             if count:
                 found[table] = count
         return found
 
-    def _tables(self) -> Iterator[tuple[str, str]]:
-        """Every table with rows of a scope or of a scope's sessions, and the condition that finds them."""
+    def _tables(self) -> Iterator[tuple[str, list[str], str]]:
+        """Every table with rows of a scope or of a scope's sessions, its columns, and the condition that finds them."""
         for table in [str(name) for (name,) in self._db.execute(TABLES)]:
-            columns = [
-                name for (name,) in self._db.execute("SELECT name FROM pragma_table_info(?)", (table,))
-            ]
+            columns = [str(name) for (name,) in self._db.execute(COLUMNS, (table,))]
             if table == "scopes":
-                yield table, "key = ?"
+                yield table, columns, "key = ?"
             elif "scope" in columns:
-                yield table, "scope = ?"
+                yield table, columns, "scope = ?"
             elif "session" in columns:
-                yield table, "session IN (SELECT key FROM sessions WHERE scope = ?)"
+                yield table, columns, "session IN (SELECT key FROM sessions WHERE scope = ?)"
 
     # ── receipts ─────────────────────────────────────────────────────────────────────────────────────────
 
