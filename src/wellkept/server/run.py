@@ -22,8 +22,7 @@ from wellkept.server.settings import Settings
 from wellkept.store.sqlite.connection import bound_caches
 
 SWITCH_SECONDS = 0.001
-"""How long a thread may keep others from running. Python's 5 ms are a request's time, and it may wait for several turns.
-Much less makes switching itself cost: at 0.2 ms a message took a fifth more of the processor."""
+"""How long a thread may keep others from running. Python's 5 ms are a request's time, and it may wait for several turns."""
 
 PAGES = 8 << 20
 """Bytes for the pages that SQLite keeps for all threads together. Readers drop theirs at each commit of others anyway."""
