@@ -119,7 +119,8 @@ def stated(sentence: str) -> str:
     parts = _statements(sentence)
     if parts == [sentence] or not _MARK.search(sentence):
         return ", ".join(parts)
-    rest = [part for part in _clauses(sentence) if _MARK.sub("", part) not in parts]
+    stating = set(parts)
+    rest = [part for part in _clauses(sentence) if _MARK.sub("", part) not in stating]
     asking = any(_ASKS.search(part) and not _TAG.fullmatch(part) for part in rest)
     return ", ".join(parts) if asking else ""
 

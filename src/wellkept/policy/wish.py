@@ -15,12 +15,16 @@ from wellkept.policy.claims import Claim
 from wellkept.records import Record
 from wellkept_flash import rules
 
+# The verbs, and where sentences end.
 _FORGET = lazy.compile(
     r"\b(?:forget|delete|erase|remove)\b(?!\s+to\b)|\b(?:do not|don['’]t|never|stop) remember(?:ing)?\b"
-    r"|忘了|忘掉|忘记|删了|删掉|删除|抹掉|清除|(?:别|不要|不用)(?:再)?(?:记住|记着|记得|记)(?!错)",
+    r"|忘了|忘掉|忘记|删了|删掉|删除|抹掉|清除|(?:别|不要|不用)(?:再)?(?:记住|记着|记得|记)(?!错)"
+    r"|[.!?;\n。！？；]",
     re.IGNORECASE,
 )
 _END = lazy.compile(r"[.!?;\n。！？；]")
+# Characters of a sentence that are looked at before and behind the verb.
+_NEAR = 300
 # What may stand before the verb in its clause.
 _ASKED_FOR = lazy.compile(
     r"(?:.*[,，:：-])?\W*(?:(?:(?:please|pls|kindly|just|so|and|but|then|now|also|ok|okay|no|yes|hey|hi|actually|again|wait"
@@ -92,10 +96,14 @@ class Wish(Record):
 def wishes(message: str) -> list[Wish]:
     """What ``message`` wants forgotten; empty when it asks for nothing of the kind ("don't forget", 别忘了)."""
     found: list[Wish] = []
+    sentence = 0
     for match in _FORGET.finditer(message):
-        begin = max((end.end() for end in _END.finditer(message, 0, match.start())), default=0)
-        stop = _END.search(message, match.end())
-        end = stop.end() if stop else len(message)
+        if _END.fullmatch(match[0]):
+            sentence = match.end()
+            continue
+        begin, far = max(sentence, match.start() - _NEAR), min(len(message), match.end() + _NEAR)
+        stop = _END.search(message, match.end(), far)
+        end = stop.end() if stop else far
         if not _is_asked_for(message[begin : match.start()], match[0], message[match.end() : end]):
             continue
         if on := _GOES_ON.search(message, match.end(), end):
