@@ -137,6 +137,10 @@ def test_a_query_that_matches_most_asks_back(alice: UserMemory) -> None:
 def test_words_under_which_the_program_files_a_fact_do_not_find_it(alice: UserMemory, query: str) -> None:
     alice.add("Lives in Oslo", attribute="home", labels=["diet"], infer=False)
     assert alice.forget(query).facts == ()
+    said = alice.add(f"Mentions the {query}", infer=False)["results"][0]["id"]
+    preview = alice.forget(query)
+    assert [fact.id for fact in preview.facts] == [said]
+    assert len(preview.alike) == (query != "user")
 
 
 def test_the_name_of_somebody_finds_what_is_filed_under_it(alice: UserMemory) -> None:

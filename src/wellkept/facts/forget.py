@@ -42,7 +42,8 @@ class Preview(Record):
         places: where else it stands, with the ids of the rows: "message metadata", "message idempotency_key" and
             "message speaker" (the message goes as a whole), "session title" (is emptied), "session metadata" (the
             entry goes), "profile" (names; left to you).
-        alike: ids of facts and messages that hold all the words of a phrase, but apart; they stay.
+        alike: ids of facts and messages that hold all the words of a phrase, but apart, and of facts that
+            are only filed under it (label, attribute); they stay.
         reason: why ``forget`` will refuse it, or None.
     """
 
@@ -96,7 +97,8 @@ def _preview(tables: Tables, scope: Scope, query: str | None, ids: Sequence[str]
     apart = _Found.of(tables, scope, [fact for fact in known if words and _mentions(fact, words)], [], words)
     if not found.facts and not found.events:
         found, apart = apart, found
-    alike = [id for id in apart.ids() if id not in found.ids()]
+    filed = [fact.id for fact in known if any(needle.is_in(word) for word in (fact.attribute, *fact.labels))]
+    alike = [id for id in dict.fromkeys([*apart.ids(), *filed]) if id not in found.ids()]
     return _planned(tables, scope, query, known, found, alike)
 
 

@@ -47,13 +47,14 @@ _ORDER = lazy.compile(
     r"|rewrite|rephrase|paraphrase|proofread|polish|correct|edit|improve|shorten"
     r"|find|search|book|order|remind|make|create|draft|fix|check|answer|reply|respond|speak|talk|call yourself|use|stop)\b"
     r"|^\W*(?:(?:那|好|好的|嗯)[，,])?(?:请|麻烦|帮|给我|替我|从现在起|今后|以后(?:请|都|你|用|别|不要)|你|您|翻译|总结"
-    r"|[仿改续默]?写|造句|润色|朗读|查(?!理|尔|德)|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
+    r"|[仿改续默]?写|造句|润色|朗读|查(?!理|尔|德)|再?(?:解释|重复|继续)|提醒|告诉|假装|扮演|回答|说话|忽略|无视|保存|存储)",
     re.IGNORECASE,
 )
 # What begins like an order and is none: it tells something to be known, or a verb is the subject (写代码是我的工作).
 _NOT_ORDER = lazy.compile(
     r"^\W*(?:(?:from now on |please )?call me\b|please (?:remember|note|keep in mind)\b"
-    r"|(?:never|always) (?:ate|been|had|was|were|wanted to|\w{2,}(?<!e)ed)\b|you know,? (?:i|my)\b"
+    r"|(?:never|always) (?:eaten|taken|driven|written|spoken|gone|seen|done|met|known|felt|kept|slept|drunk|flown|worn|thought"
+    r"|ate|been|had|was|were|wanted to|\w{2,}(?<!e)ed)\b|you know,? (?:i|my)\b"
     r"|you (?:should |must |may |might |need to |have to |ought to )?(?:also |probably )?"
     r"(?:know|remember|note|realize|be aware)\b.{0,12}\b(?:i|my|we|our)\b"
     r"|(?!what|who|whose|where|when|which|why|how)\w+(?: \w+)? (?:is|are) (?:my|our)\b"
@@ -77,10 +78,11 @@ _SUPPOSED = lazy.compile(
 # Who speaks of themselves, or names somebody, beside a question or an order; the subject may be left out.
 _OF_SOMEBODY = lazy.compile(
     r"\b(?:i|we)\b|^\W*(?:\w+ )?(?:my|our)\b|\b(?:is|are|makes?|gives?) (?:me|mine|my|our)\b"
-    r"|^\W*(?:being |speaking )?as an? (?!rule|result|whole|start|side|reminder|joke|test|treat|gift|matter|last|follow|backup)"
+    r"|^\W*(?:being |speaking )?as (?:an?|some(?:one|body)) "
+    r"(?!rule|result|whole|start|side|reminder|joke|test|treat|gift|matter|last|follow|backup)"
     r"|^\W*(?:(?:also|currently|just|still|being) )?(?:allergic|vegan|vegetarian|diabetic|pregnant|married|living|based|born"
-    r"|never|always)\b|(?-i:^\W*[A-Z]\w+ (?:is|has|was|lives|works|likes|loves|hates)\b)"
-    r"|[我咱俺]|本人|^\W*(?!记|用户)[^\W\d]{1,8}是(?!否|不是)|^\W*(?:从小|一直|现在|最近|也)?(?:对.{1,12}过敏|不吃|吃素|怀孕|住在|患|刚搬)",
+    r"|being|never|always)\b|(?-i:^\W*[A-Z]\w+ (?:is|has|was|lives|works|likes|loves|hates)\b)"
+    r"|[我咱俺]|本人|^\W*(?!记|用户)[^\W\d]{1,8}是(?!否|不是)|^\W*(?:作为|身为)|^\W*(?:从小|一直|现在|最近|也)?(?:对.{1,12}过敏|不吃|吃素|怀孕|住在|患|刚搬)",
     re.IGNORECASE,
 )
 _SMALL_TALK = lazy.compile(
