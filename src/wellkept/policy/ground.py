@@ -147,8 +147,8 @@ def _is_named(claim: Claim, lead: str) -> bool:
 
 def _values(claim: Claim, said: Said) -> str | None:
     """Numbers and dates of the claim that are not those of the quote."""
-    known_days = days.known(claim.quote, said.at, said.zone)
-    for each in days.find(claim.text, said.at, said.zone):
+    known_days = days.known(claim.quote, said.at, said.zone, said.text)
+    for each in days.find(claim.text, said.at, said.zone, said.text):
         if not known_days & {each.day, each.phrase.date}:
             return f"the date {claim.text[each.phrase.start : each.phrase.end]!r} is not what the quote says"
     known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote))}
@@ -337,9 +337,9 @@ def dated(text: str, said: Said) -> str:
 
     A day that its words leave open ("June 3") stays as it is, unless the tense tells which is meant.
     """
-    return days.dated(text, said.at, said.zone)
+    return days.dated(text, said.at, said.zone, said.text)
 
 
 def since(value: str, claim: Claim, said: Said) -> datetime | None:
     """The moment of a date that a model gave, when the quote names that day; None for any other."""
-    return days.moment(value, claim.quote, said.at, said.zone)
+    return days.moment(value, claim.quote, said.at, said.zone, said.text)
