@@ -10,6 +10,8 @@ from typing import Any
 
 import apsw
 
+from wellkept.policy import lazy
+from wellkept.policy.claims import USER
 from wellkept.policy.needles import Needle
 from wellkept.records import Scope
 from wellkept.store.facts import Actor
@@ -50,6 +52,7 @@ RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 OUR_WORDS = frozenset({"action", "actor", "kind", "state"})
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 COLUMNS = "SELECT name FROM pragma_table_info(?)"
+_SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
 
 
 class Erasures:
@@ -176,7 +179,7 @@ class Erasures:
         for table, columns, condition in self._tables():
             words = ", ".join(column for column in columns if column not in OUR_WORDS)
             rows = self._db.execute(f"SELECT {words} FROM {table} WHERE {condition}", (owner,))
-            count = sum(any(_holds(value, needles) for value in row) for row in rows)
+            count = sum(any(_holds(_said(value), needles) for value in row) for row in rows)
             if count:
                 found[table] = count
         return found
@@ -202,6 +205,12 @@ class Erasures:
     def receipts(self, scope: Scope) -> list[tuple[int, int, dict[str, Any]]]:
         rows = self._db.execute(RECEIPTS, (scope_key(self._db, scope),))
         return [(key, at, json.loads(receipt)) for key, at, receipt in rows]
+
+
+def _said(value: object) -> object:
+    """``value`` without the subject that the program gives to facts about the user, which a row holds as JSON, and
+    the log of changes as JSON in JSON."""
+    return _SUBJECT.sub("", value) if isinstance(value, str) else value
 
 
 def _holds(value: object, needles: Sequence[Needle]) -> bool:
