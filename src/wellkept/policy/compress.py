@@ -46,11 +46,12 @@ _COMMA = lazy.compile(r"[,，、](?!\d{3}(?!\d))")  # no comma of thousands
 _HEAD = lazy.compile(r"\s*(?:#|\[[^\[\]]+\]\s*$)")
 _LONGEST_HEADING = 40
 _TOPIC_LINE = lazy.compile(r"^#+\s*(.{1,40}?)\s*:?$")
+# The fixed sentences of what a model is told; one of them in its notes shows that it repeats them.
 _ECHOES = [
-    line.lstrip("- ")
-    for text in (_INSTRUCTIONS, _REPAIR, _AREAS, _KEEP, _GIVEN, _DAYS)
-    for line in (part.strip() for part in text.splitlines())
-    if len(line) > 30 and "{" not in line
+    part
+    for text in (_INSTRUCTIONS, _REPAIR, _AREAS, _GIVEN, _DAYS, _KEEP)
+    for part in re.split(r"\n(?:- )?|(?<=\.) ", text.strip())
+    if len(part) > 30 and "{" not in part
 ]
 _SAYS_NOTHING = lazy.compile(
     r"\W*(?:none|nothing|n/a|null|无|没有|暂无)\W*"
