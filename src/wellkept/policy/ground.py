@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 
 from wellkept.policy import dates, days, lazy, numbers
@@ -30,21 +32,16 @@ from wellkept.policy.plainwords import (
     OTHERS,
     SAID_BY,
 )
+from wellkept.policy.quoted import own_words
 from wellkept.policy.words import index_tokens
 from wellkept.records import Record
 from wellkept_flash import rules, words
-
-# What a person writes around other people's words.
-_FOREIGN = lazy.compile(
-    r"```.*?(?:```|\Z)|[“\"「『‘](?=\s*(?:我|I\b))[^”\"」』’\n]*[”\"」』’]|(?<!\w)'(?=I\b)[^\n]*?'(?!\w)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
-    r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
 
 _WOULD = lazy.compile(r"['’]d(?= (?:like|love|prefer|rather|want|be|have)\b)", re.IGNORECASE)
 _SIMPLE_PAST = lazy.compile(
     r"(?:^|,|\b(?:i|we|he|she|they|who)\b)\s*(?:\w+ly |also |just |once |first )?(\w+ed)\b"
 )
+_COMMAS = lazy.compile(r"[,;\n，。；、](?!\d)")
 # Clauses, of what comes after the words of a claim.
 _TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
 
@@ -57,11 +54,6 @@ class Said(Record):
     at: datetime
     zone: str = "UTC"
     speaker: str = ""
-
-
-def own_words(text: str) -> str:
-    """``text`` without what is quoted or pasted in it."""
-    return _FOREIGN.sub(" \n ", text)
 
 
 def refusal(claim: Claim, said: Said) -> str | None:
@@ -122,7 +114,7 @@ def _end_of_words(claim: Claim, sentence: str) -> int:
         for want in _content(_blank(claim.text))
     )
     last = max((first, *places))
-    end = bisect_left(range(len(sentence)), True, key=lambda size: len(words.tokens(sentence[:size])) > last)
+    end = _reaching(sentence, last + 1)
     while (
         0 < end < len(sentence)
         and sentence[end].isascii()
@@ -130,6 +122,21 @@ def _end_of_words(claim: Claim, sentence: str) -> int:
     ):
         end += 1
     return end
+
+
+def _reaching(sentence: str, count: int) -> int:
+    """The least length at which ``sentence`` has ``count`` words. Words do not reach over commas, so that only the
+    part in which it has them is read more than once."""
+    begin, end, known = 0, 0, 0
+    for end in [*(comma.end() for comma in _COMMAS.finditer(sentence)), len(sentence)]:
+        more = len(words.tokens(sentence[begin:end]))
+        if known + more >= count:
+            break
+        begin, known = end, known + more
+    sizes = range(begin, end)
+    return begin + bisect_left(
+        sizes, True, key=lambda size: known + len(words.tokens(sentence[begin:size])) >= count
+    )
 
 
 def _is_named(claim: Claim, lead: str) -> bool:
@@ -180,10 +187,13 @@ def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
     missing = [stem for stem in wanted if not _is_said(stem, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
-    reasons = [
-        _turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence, " ")))
-    ]
-    return None if None in reasons else reasons[0]
+    first = None
+    for run in _supporting(wanted, clauses(_blank(sentence, " "))):
+        reason = _turned(claim, wanted, run, sentence)
+        if reason is None:
+            return None
+        first = first or reason
+    return first
 
 
 def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
@@ -208,18 +218,21 @@ def _past(said: str) -> list[str]:
 
 
 def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
-    """The shortest runs of clauses that hold all that is wanted."""
-    for size in range(1, len(parts) + 1):
-        runs = [list(parts[start : start + size]) for start in range(len(parts) - size + 1)]
-        found = [run for run in runs if _holds(run, wanted)]
-        if found:
-            return found
-    return [list(parts)]
-
-
-def _holds(run: Sequence[str], wanted: Sequence[str]) -> bool:
-    spoken = set(_stems(" , ".join(run)))
-    return all(_is_said(stem, spoken) for stem in wanted)
+    """The shortest runs of clauses that hold all that is wanted; all of them together when none does."""
+    spoken = [set(_stems(part)) for part in parts]
+    said = [[stem for stem in set(wanted) if _is_said(stem, stems)] for stems in spoken]
+    missing, held, start, runs = len(set(wanted)), Counter[str](), 0, []
+    for end, stems in enumerate(said, start=1):
+        missing -= sum(not held[stem] for stem in stems)
+        held.update(stems)
+        while start < end and not missing:
+            runs.append((end - start, start))
+            held.subtract(said[start])
+            missing += sum(not held[stem] for stem in said[start])
+            start += 1
+    shortest = min(runs, default=(len(parts), 0))[0]
+    found = [list(parts[start : start + size]) for size, start in runs if size == shortest]
+    return found or [list(parts)]
 
 
 def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
@@ -302,13 +315,14 @@ def _is_said(stem: str, spoken: set[str]) -> bool:
 def _within(part: str, text: str) -> bool:
     """Whether the words of ``part`` stand side by side in ``text``, whatever their case, width and
     endings."""
-    wanted, there = (
-        [_stem(token.text) for token in words.tokens(part)],
-        [_stem(token.text) for token in words.tokens(text)],
-    )
-    if not wanted:
-        return False
-    return any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
+    wanted = _in_a_row(part)
+    return wanted != _in_a_row("") and wanted in _in_a_row(text)
+
+
+@lru_cache(maxsize=1024)
+def _in_a_row(text: str) -> str:
+    """The stems of all words of ``text``, each between line ends, so that a run of words is a part of it."""
+    return "\n".join(["", *(_stem(token.text) for token in words.tokens(text)), ""])
 
 
 def _overlaps(quote: str, sentence: str) -> bool:
