@@ -50,7 +50,7 @@ _TOPIC_LINE = lazy.compile(r"^#+\s*(.{1,40}?)\s*:?$")
 _ECHOES = [
     part
     for text in (_INSTRUCTIONS, _REPAIR, _AREAS, _GIVEN, _DAYS, _KEEP)
-    for part in re.split(r"\n(?:- )?|(?<=\.) ", text.strip())
+    for part in re.split(r"\n(?:- )?|(?<=\.) ", text.strip().removeprefix("- "))
     if len(part) > 30 and "{" not in part
 ]
 _SAYS_NOTHING = lazy.compile(
