@@ -146,7 +146,7 @@ def _placed(text: str) -> Iterator[tuple[Phrase, _Sentence]]:
     for number, group in groupby(phrases, lambda phrase: bisect_right(edges, phrase.start)):
         same = list(group)
         start = edges[number - 1]
-        before = "words" if text[:start].strip() else ""
+        before: Literal["", "words"] = "words" if text[:start].strip() else ""
         follows: Literal["", "words", "dates"] = "dates" if dated == number - 1 else before
         named = frozenset(phrase.date for phrase in same if phrase.date[:3] != "day")
         recurs = _AGAIN.search(text, start, edges[number]) is not None

@@ -56,7 +56,9 @@ def _renew(connection: apsw.Connection, path: str) -> None:
         if is_of_other_words(connection):
             from logging import getLogger
 
-            getLogger("wellkept.store").warning("%s: its text index is made anew by newer rules for words", path)
+            getLogger("wellkept.store").warning(
+                "%s: its text index is made anew by newer rules for words", path
+            )
             rebuild(connection)
         connection.execute("COMMIT")
     except BaseException:
