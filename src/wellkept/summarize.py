@@ -167,7 +167,7 @@ def _model_notes(
     entries = [entry for part in groups.values() for entry in part]
     asked = request(groups, every, named, None if given else topics)
     reply = _asked(run, source, entries, every, outcome, *asked)
-    points = topics_of(reply, given, free=bool(others))
+    points = topics_of(reply, given, free=bool(others), known=topics)
     lost = {topic: missing(keys[topic], points[topic]) for topic in given if topic in points}
     if others:  # a model may file them where it likes
         lost[DEFAULT_TOPIC] = missing(keys[DEFAULT_TOPIC], reply)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wellkept.policy.compress import supported, topic_names
+from wellkept.policy.compress import supported, topic_names, topics_of
 from wellkept.policy.digest import Entry
 
 HEARD = [
@@ -60,3 +60,8 @@ def test_what_was_said_in_other_words_stays(line: str) -> None:
 def test_a_topic_has_one_name_however_it_is_written() -> None:
     names = topic_names(["work", "Work ", "Trip\n to Rome", "TRIP TO ROME", "y" * 5_000, " "], ["Work"])
     assert list(names.values()) == ["Work", "Work", "Trip to Rome", "Trip to Rome", "y" * 40, "general"]
+
+
+def test_a_heading_of_a_model_goes_to_the_topic_that_is_there() -> None:
+    assert topics_of("# work\n- tea", known=["Work"]) == {"Work": "- tea"}
+    assert topic_names(["General"], []) == {"General": "general"}

@@ -211,7 +211,7 @@ def review(summary: str, source: str, count: Count) -> str | None:
 def topic_names(given: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     """The name that each topic of the application goes by: "work", "Work" and "work " are one, the first of them, and
     none is longer than a heading. ``known``: the topics that have a summary already."""
-    names = {_heading(topic): topic for topic in reversed(list(known))}
+    names = {_heading(topic): topic for topic in (*reversed(list(known)), DEFAULT_TOPIC)}
     return {topic: names.setdefault(_heading(topic), _clipped(topic) or DEFAULT_TOPIC) for topic in given}
 
 
@@ -219,25 +219,30 @@ def _clipped(topic: str) -> str:
     return " ".join(topic.split())[:_LONGEST_HEADING].strip(" :")
 
 
-def topics_of(summary: str, given: Sequence[str] = (), *, free: bool = True) -> dict[str, str]:
+def topics_of(
+    summary: str, given: Sequence[str] = (), *, free: bool = True, known: Sequence[str] = ()
+) -> dict[str, str]:
     """The points of a summary by the topic line that they stand under.
 
-    ``given``: the topics of the application. ``free``: whether there may be others, up to ``MAX_TOPICS``; what stands under
-    no line is on the default topic then. Otherwise it is left out, because it might belong to any, unless there is only one.
+    ``given``: the topics of the application; ``known``: those that have a summary already. ``free``: whether there may be
+    others, up to ``MAX_TOPICS``; what stands under no line is on the default topic then. Otherwise it is left out, because
+    it might belong to any, unless there is only one.
     """
     names = {_heading(topic): topic for topic in given}
+    earlier = {_heading(topic): topic for topic in known}
     home = DEFAULT_TOPIC if free else given[0] if len(given) == 1 else None
     found: dict[str, list[str]] = {}
     topic = home
     for line in summary.splitlines():
         if heading := _TOPIC_LINE.match(line):
             name = _heading(heading[1])
+            other = earlier.get(name, name)
             if name in names:
                 topic = names[name]
             elif not free:
                 topic = home
-            elif len(found) < MAX_TOPICS or name in found:
-                topic = name
+            elif len(found) < MAX_TOPICS or other in found:
+                topic = other
         elif topic is not None:
             found.setdefault(topic, []).append(line)
     return {name: "\n".join(lines) for name, lines in found.items()}
