@@ -23,9 +23,10 @@ from wellkept.policy import answers, prompt
 from wellkept.policy.answers import Answer, Proposal, Unreadable
 from wellkept.policy.claims import USER, Claim
 from wellkept.policy.conflict import same_content
-from wellkept.policy.ground import Said, dated, own_words, refusal, since
+from wellkept.policy.ground import Said, dated, refusal, since
 from wellkept.policy.intent import forget_phrases, sentences, states
 from wellkept.policy.labels import catalogue
+from wellkept.policy.pasted import own_words
 from wellkept.policy.words import index_tokens
 from wellkept.records import Event, Record, text_of
 from wellkept.store.facts import EXPLICIT

@@ -20,7 +20,9 @@ from wellkept.policy import dates, days, lazy, numbers
 from wellkept.policy.assertion import is_reserved, is_taken_back, leads_own_words
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
+from wellkept.policy.contrast import affirmed
 from wellkept.policy.intent import sentences, states
+from wellkept.policy.pasted import own_words
 from wellkept.policy.plainwords import (
     FILLER,
     FIRST,
@@ -34,17 +36,11 @@ from wellkept.policy.words import index_tokens
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
-# What a person writes around other people's words.
-_FOREIGN = lazy.compile(
-    r"```.*?(?:```|\Z)|[“\"「『‘](?=\s*(?:我|I\b))[^”\"」』’\n]*[”\"」』’]|(?<!\w)'(?=I\b)[^\n]*?'(?!\w)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
-    r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-
 _WOULD = lazy.compile(r"['’]d(?= (?:like|love|prefer|rather|want|be|have)\b)", re.IGNORECASE)
 _SIMPLE_PAST = lazy.compile(
     r"(?:^|,|\b(?:i|we|he|she|they|who)\b)\s*(?:\w+ly |also |just |once |first )?(\w+ed)\b"
 )
+_NO_SUBJECT = FILLER | {"my", "我的", "mine", "me"}
 # Clauses, of what comes after the words of a claim.
 _TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
 
@@ -57,11 +53,6 @@ class Said(Record):
     at: datetime
     zone: str = "UTC"
     speaker: str = ""
-
-
-def own_words(text: str) -> str:
-    """``text`` without what is quoted or pasted in it."""
-    return _FOREIGN.sub(" \n ", text)
 
 
 def refusal(claim: Claim, said: Said) -> str | None:
@@ -86,7 +77,8 @@ def refusal(claim: Claim, said: Said) -> str | None:
         return "the message does not assert it: it is believed, feared, dreamt, supposed or told by others"
     if all(_is_to_come(claim, sentence, said) for sentence in stated):
         return "the message tells of a day to come, the memory does not"
-    return _values(claim, said) or _words(claim, said, stated)
+    said_so = [affirmed(sentence, claim.text) for sentence in stated]
+    return _values(claim, said) or _words(claim, said, said_so)
 
 
 def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:
@@ -246,7 +238,7 @@ def _lead(part: str, wanted: Sequence[str]) -> list[str]:
             break
         if token.text in FIRST:
             lead = []
-        elif token.kind == words.WORD and token.text not in ("my", "我的", "mine", "me"):
+        elif token.kind == words.WORD and token.text not in _NO_SUBJECT:
             lead.append(stem)
     return lead
 

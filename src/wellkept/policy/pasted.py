@@ -1,0 +1,45 @@
+"""Which words of a message are its writer's own, and which are quoted, pasted or played?"""
+
+from __future__ import annotations
+
+import re
+
+from wellkept.policy import lazy
+
+# What a person writes around other people's words.
+_MARKED = lazy.compile(
+    r"```.*?(?:```|\Z)|[“\"「『‘](?=\s*(?:我|I\b))[^”\"」』’\n]*[”\"」』’]|(?<!\w)'(?=I\b)[^\n]*?'(?!\w)|<(\w+)[^<>]*>.*?</\1>|^\s*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
+    r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_WORK = (
+    r"(?:proof-?read|translate|summari[sz]e|sum up|rewrite|rephrase|paraphrase|polish|correct|edit|improve|shorten|fix|review"
+    r"|check|analy[sz]e|explain|reply to|answer)\b"
+)
+_WORK_ZH = "翻译|总结|概括|归纳|润色|改写|修改|校对|缩写|扩写|分析|解释|点评|回复|看看|看一?下|检查|整理|批改"
+_POINTER = (
+    r"below|following|this|these|attached|(?:e-?mail|letter|text|article|message|essay|paragraph|post|note|bio|cv|resume)s?"
+)
+_POINTER_ZH = "下面|以下|如下|下文|这[封段篇份个条]|这些|[邮信]件|文章|文字|原文|内容|[:：]"
+# A line that orders work on a text, with the text on the lines after it; and the head of a letter.
+_HANDED_OVER = lazy.compile(
+    rf"^[^\n]{{0,40}}?(?:\b{_WORK}[^\n]*\b(?:{_POINTER})\b|(?:{_WORK_ZH})[^\n]*(?:{_POINTER_ZH}))[^\n]*\n"
+    rf"|^\W*(?:please )?(?:{_WORK}|(?:请|帮我|麻烦)*(?:{_WORK_ZH}))(?:一下)?\W*\n"
+    r"|^(?:from|subject|发件人|主题)[:：][^\n]*\n(?:(?:to|from|cc|date|sent|subject|收件人|发件人|时间|日期|主题)[:：][^\n]*\n)+"
+    r"|(?:let['’]?s|let us|we['’]?ll|i['’]?ll|we) (?:do (?:a |some )?)?(?:role-?\s?play|play pretend)\b|角色扮演|cosplay"
+    r"|(?:咱们?|我们|来)[^\n，。]{0,4}(?:演戏|演一[场出]|过家家|玩个?游戏)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Where the writer comes back behind a text that was handed over.
+_BACK = lazy.compile(
+    r"\n\s*\n(?=\W*(?:by the way|btw|p\W?s|as for me|about me|also,|顺便|对了|另外|至于我))", re.IGNORECASE
+)
+
+
+def own_words(text: str) -> str:
+    """``text`` without what is quoted, pasted or said in a role."""
+    plain = _MARKED.sub(" \n ", text)
+    if (found := _HANDED_OVER.search(plain)) is None:
+        return plain
+    back = _BACK.search(plain, found.end())
+    return f"{plain[: found.start()]} \n {plain[back.end() :] if back else ''}"
