@@ -27,6 +27,7 @@ _FROM = (
     r"\b(?:mov\w+|relocat\w+|went|gone|switch\w*|chang\w+|transferr\w+|e?migrat\w+|came|come|fled|flew|away|return\w*|back)\b"
     r"[^,.;!?]{0,30}?"
 )
+_NAME = r"[\w'’-]+(?: [\w'’-]+){0,3}?"
 _VERB_OF_PARTING = "卖|送[人给走掉了]|丢|扔|捐|退|还给|借给|辞|砸|摔|弄|输|赔|卸|删"
 
 # What is named to be excluded or left behind, and the words by which a claim says so itself.
@@ -34,14 +35,22 @@ _LEFT_OUT = tuple(
     (lazy.compile(pattern, re.IGNORECASE), lazy.compile(said, re.IGNORECASE))
     for pattern, said in (
         (
-            rf"\b(?:instead of|rather than|in place of|as opposed to|except(?: for)?|apart from|aside from|other than|excluding)\s{_REST}",
+            r"\b(?:instead of|rather than|in place of|as opposed to|except(?: for)?|apart from|aside from|other than|excluding)"
+            rf"\s{_REST}",
             r"\b(?:instead|rather|place|opposed|except|apart|aside|other|excluding)\b",
         ),
-        (rf"\b(?:every(?:thing|one|body)|any(?:thing|one|body)|all) (?:but|save)\s{_REST}", r"\b(?:but|save)\b"),
-        (rf"(?P<keep>\b(?:chose|choose|chosen|prefer\w*|pick\w*) [^,.;!?]+?)\bover\s{_REST}", r"\bover\b"),
-        (rf"(?P<keep>{_FROM})\bfrom (?!where\b)(?:[\w'’-]+ ?){{1,4}}?(?=\s*(?:\b(?:to|into|for|in)\b|[,.;!?]|$))", r"\bfrom\b"),
-        (r"(?P<keep>\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?)left (?:[\w'’-]+ ?){1,4}?(?=\s*(?:\b(?:to|for|in|last)\b|[,.;!?]|$))", r"\bleft\b|\bleav"),
-        (r"\bmy (?:[\w'’-]+ ){1,3}?(?=(?:died|passed away|(?:was|got) (?:stolen|sold)|ran away)\b)", r"died|passed|stolen|sold|ran"),
+        (rf"\b(?:every(?:thing|one|body)|any(?:thing|one|body)|all)(?: \w+){{0,4}}? (?:but|save)\s{_REST}", r"\b(?:but|save)\b"),
+        (rf"(?P<keep>\b(?:chose|choose|chosen|prefer\w*|pick\w*) [^,.;!?]{1,40}?)\bover\s{_REST}", r"\bover\b"),
+        (rf"(?P<keep>{_FROM})\bfrom (?!where\b){_NAME}(?=\s*(?:\b(?:to|into|for|in)\b|[,.;!?]|$))", r"\bfrom\b"),
+        (
+            r"(?P<keep>\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?)"
+            rf"left {_NAME}(?=\s*(?:\b(?:to|for|in|last)\b|[,.;!?]|$))",
+            r"\bleft\b|\bleav",
+        ),
+        (
+            r"\bmy (?:[\w'’-]+ ){1,3}?(?=(?:died|passed away|(?:was|got) (?:stolen|sold)|ran away)\b)",
+            r"died|passed|stolen|sold|ran",
+        ),
         (r"\b\w+-free\b|\b(?:gluten|dairy|lactose|sugar|alcohol|meat) free\b", r"\bfree\b"),
         (r"\b(?:non|anti|ex)-\w+", r"\b(?:non|anti|ex)\b"),
         (r"从(?![事来不没小此前今业])[^，,。；到去]{1,12}?(?=离职|辞职|跳槽|搬|跳|转|换|调|迁|移|到|去|回|来)", "从|自"),

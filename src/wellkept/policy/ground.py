@@ -30,9 +30,10 @@ from wellkept.policy.plainwords import (
     ITSELF,
     KIN,
     OTHERS,
-    SAID_BY,
 )
-from wellkept.policy.words import index_tokens
+from wellkept.policy.roles import follows_another, misread
+from wellkept.policy.spoken import content, is_said, stem, stems
+from wellkept.policy.values import blank, misplaced, whole_dates, without_units
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
@@ -70,6 +71,10 @@ def refusal(claim: Claim, said: Said) -> str | None:
     if not stated:
         return "the message asks or orders this, it does not state it"
     following = dict(pairwise(sentences(own)))
+    preceding = {after: before for before, after in following.items()}
+    stated = [each for each in stated if not follows_another(each, preceding.get(each, ""))]
+    if not stated:
+        return "it is said of somebody else, of whom the sentence before speaks"
     stated = [
         sentence for sentence in stated if not _unasserted(claim, sentence, following.get(sentence, ""))
     ]
@@ -86,7 +91,7 @@ def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:
     if any(days.find(claim.text, said.at, said.zone)):
         return False
     today = dates.absolute("day+0", said.at, said.zone)
-    runs = _supporting(_content(claim.text), clauses(sentence))
+    runs = _supporting(content(claim.text), clauses(sentence))
     named = [list(days.find(" , ".join(run), said.at, said.zone)) for run in runs]
     return all(any(each.day and each.day[:10] > today[: len(each.day)] for each in found) for found in named)
 
@@ -105,13 +110,13 @@ def _unasserted(claim: Claim, sentence: str, following: str) -> bool:
 
 def _end_of_words(claim: Claim, sentence: str) -> int:
     """Where in the sentence the last of the words ends that the claim takes from it."""
-    stems = [_stem(token.text) for token in words.tokens(sentence)]
-    quote = [_stem(token.text) for token in words.tokens(claim.quote)]
-    starts = [at for at in range(len(stems)) if stems[at : at + len(quote)] == quote]
+    there = [stem(token.text) for token in words.tokens(sentence)]
+    quote = [stem(token.text) for token in words.tokens(claim.quote)]
+    starts = [at for at in range(len(there)) if there[at : at + len(quote)] == quote]
     first = starts[0] if starts else 0
     places = (
-        next((at for at in range(first, len(stems)) if _is_said(want, {stems[at]})), first)
-        for want in _content(_blank(claim.text))
+        next((at for at in range(first, len(there)) if is_said(want, {there[at]})), first)
+        for want in content(blank(claim.text))
     )
     last = max((first, *places))
     end = bisect_left(range(len(sentence)), True, key=lambda size: len(words.tokens(sentence[:size])) > last)
@@ -127,7 +132,7 @@ def _end_of_words(claim: Claim, sentence: str) -> int:
 def _is_named(claim: Claim, lead: str) -> bool:
     """Whether the claim takes up what stands before a colon, as in a form ("Name: Tom")."""
     said_of_nobody = FRAME - {"name", "名", "字"}
-    return not (set(_stems(lead)) - said_of_nobody).isdisjoint(_stems(claim.text))
+    return not (set(stems(lead)) - said_of_nobody).isdisjoint(stems(claim.text))
 
 
 def _values(claim: Claim, said: Said) -> str | None:
@@ -136,9 +141,9 @@ def _values(claim: Claim, said: Said) -> str | None:
     for each in days.find(claim.text, said.at, said.zone):
         if not known_days & {each.day, each.phrase.date}:
             return f"the date {claim.text[each.phrase.start : each.phrase.end]!r} is not what the quote says"
-    known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote))}
+    known = {(item.value, item.unit) for item in numbers.find(blank(claim.quote))}
     bare = {value for value, _ in known}
-    for item in numbers.find(_blank(claim.text)):
+    for item in numbers.find(blank(claim.text)):
         same = (
             (item.value, item.unit) in known
             or (item.value in bare and not item.unit)
@@ -149,31 +154,29 @@ def _values(claim: Claim, said: Said) -> str | None:
     return None
 
 
-def _blank(text: str, mark: str = " , ") -> str:
-    """``text`` without its dates and times, with ``mark`` in their places."""
-    for phrase in reversed(list(dates.phrases(text))):
-        text = f"{text[: phrase.start]}{mark}{text[phrase.end :]}"
-    return text
-
-
 def _words(claim: Claim, said: Said, stated: Sequence[str]) -> str | None:
     """Words of the claim that the stated sentences do not hold, and turns of meaning that differ."""
-    speaker = set(_stems(said.speaker))
-    wanted = [stem for stem in _content(_blank(claim.text)) if stem not in speaker]
+    speaker = set(stems(said.speaker))
+    wanted = [word for word in content(without_units(blank(claim.text), claim.quote)) if word not in speaker]
     if not wanted and not rules.numbers(claim.text):
         return "it says nothing"
-    reasons = [_reason(claim, wanted, sentence) for sentence in stated]
+    reasons = [_reason(claim, wanted, sentence, said) for sentence in stated]
     joined = " , ".join(stated)
-    return None if None in reasons else (_reason(claim, wanted, joined) if len(stated) > 1 else reasons[0])
+    return (
+        None if None in reasons else (_reason(claim, wanted, joined, said) if len(stated) > 1 else reasons[0])
+    )
 
 
-def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
-    spoken = set(_stems(sentence))
-    missing = [stem for stem in wanted if not _is_said(stem, spoken)]
+def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> str | None:
+    spoken = set(stems(sentence))
+    missing = [word for word in wanted if not is_said(word, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
+    sentence = whole_dates(sentence)
     reasons = [
-        _turned(claim, wanted, run, sentence) for run in _supporting(wanted, clauses(_blank(sentence, " ")))
+        misplaced(claim.text, run, sentence, said.at, said.zone)
+        or _turned(claim, wanted, [blank(part, " ") for part in run], sentence)
+        for run in _supporting(wanted, clauses(sentence))
     ]
     return None if None in reasons else reasons[0]
 
@@ -188,15 +191,16 @@ def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence:
         return "the message does not say that it is liked or disliked"
     if set(support.marks) - set(fact.marks):
         return f"the message says so only with {sorted(set(support.marks) - set(fact.marks))[0]!r}"
-    if any(verb not in words.fold(stated) and _stem(verb) in _stems(stated) for verb in _past(said)):
+    if any(verb not in words.fold(stated) and stem(verb) in stems(stated) for verb in _past(said)):
         return "the message tells of the past"
-    return _whose(claim, wanted, parts, sentence)
+    before = sentence[: sentence.find(parts[0])] if parts[0] in sentence else ""
+    return _whose(claim, wanted, parts, before) or misread(claim.text, wanted, parts, before)
 
 
 def _past(said: str) -> list[str]:
     """The regular English verbs that stand in the simple past."""
     verbs = [found[1] for found in _SIMPLE_PAST.finditer(words.fold(said))]
-    return [verb for verb in verbs if _stem(verb) != verb]
+    return [verb for verb in verbs if stem(verb) != verb]
 
 
 def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
@@ -210,20 +214,19 @@ def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
 
 
 def _holds(run: Sequence[str], wanted: Sequence[str]) -> bool:
-    spoken = set(_stems(" , ".join(run)))
-    return all(_is_said(stem, spoken) for stem in wanted)
+    spoken = set(stems(" , ".join(run)))
+    return all(is_said(word, spoken) for word in wanted)
 
 
-def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
+def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], before: str) -> str | None:
     """Whether the words before the first one used are about somebody whom the claim does not name."""
-    before = sentence[: sentence.find(parts[0])] if parts[0] in sentence else ""
-    named = set(_stems(claim.text))
+    named = set(stems(claim.text))
     for kin in KIN.finditer(before + parts[0]):
-        inside = all(stem in named for stem in _stems(kin[1]))
+        inside = all(word in named for word in stems(kin[1]))
         if not inside and not ITSELF.match(parts[0]) and not _turns_back(parts[0], kin[1]):
             return f"it is said of {kin[1]!r}"
     lead = _lead(parts[0], wanted)
-    strange = [stem for stem in lead if stem not in named and (stem in OTHERS or stem not in FILLER | FRAME)]
+    strange = [word for word in lead if word not in named and (word in OTHERS or word not in FILLER | FRAME)]
     if strange and not _is_object(claim, strange):
         return f"it is said of {strange[0]!r}"
     return None
@@ -233,18 +236,14 @@ def _lead(part: str, wanted: Sequence[str]) -> list[str]:
     """The words of a clause behind its last "I" and before the first one that is wanted."""
     lead: list[str] = []
     for token in words.tokens(part):
-        stem = _stem(token.text)
-        if token.kind == words.NUMBER or _is_said_by(stem, wanted):
+        word = stem(token.text)
+        if token.kind == words.NUMBER or any(is_said(want, {word}) for want in wanted):
             break
         if token.text in FIRST:
             lead = []
         elif token.kind == words.WORD and token.text not in _NO_SUBJECT:
-            lead.append(stem)
+            lead.append(word)
     return lead
-
-
-def _is_said_by(stem: str, wanted: Sequence[str]) -> bool:
-    return any(_is_said(want, {stem}) for want in wanted)
 
 
 def _turns_back(part: str, kin: str) -> bool:
@@ -255,48 +254,18 @@ def _turns_back(part: str, kin: str) -> bool:
 def _is_object(claim: Claim, strange: Sequence[str]) -> bool:
     """In Chinese what is known of comes first ("花生我过敏"); nothing of the kind is taken for granted: only a
     named subject may."""
-    return bool(claim.subject) and all(stem in set(_stems(claim.subject)) for stem in strange)
+    return bool(claim.subject) and all(word in set(stems(claim.subject)) for word in strange)
 
 
-# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _content(text: str) -> list[str]:
-    """The stems of ``text`` that claim something by themselves."""
-    statement = rules.Statement(text)
-    kept = [
-        token.text for token in statement.core if token.kind == words.WORD and not words.is_subject(token)
-    ]
-    return [stem for stem in map(_stem, kept) if stem not in FRAME]
-
-
-def _stems(text: str) -> list[str]:
-    return [_stem(token.text) for token in words.tokens(text) if token.kind != words.SKIP]
-
-
-def _stem(word: str) -> str:
-    if words.is_han(word[0]) or not word.isascii():
-        return word
-    found = index_tokens("go" if word == "goes" else word)
-    return found[0] if found else word
-
-
-def _is_said(stem: str, spoken: set[str]) -> bool:
-    if stem in spoken:
-        return True
-    return any(
-        other == told or (len(told) > 3 and other.startswith(told))
-        for told in SAID_BY.get(stem, ())
-        for other in spoken
-    )
+# ── words ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _within(part: str, text: str) -> bool:
     """Whether the words of ``part`` stand side by side in ``text``, whatever their case, width and
     endings."""
     wanted, there = (
-        [_stem(token.text) for token in words.tokens(part)],
-        [_stem(token.text) for token in words.tokens(text)],
+        [stem(token.text) for token in words.tokens(part)],
+        [stem(token.text) for token in words.tokens(text)],
     )
     if not wanted:
         return False
