@@ -40,7 +40,7 @@ _LEFT_OUT = tuple(
             r"\b(?:instead|rather|place|opposed|except|apart|aside|other|excluding)\b",
         ),
         (rf"\b(?:every(?:thing|one|body)|any(?:thing|one|body)|all)(?: \w+){{0,4}}? (?:but|save)\s{_REST}", r"\b(?:but|save)\b"),
-        (rf"(?P<keep>\b(?:chose|choose|chosen|prefer\w*|pick\w*) [^,.;!?]{1,40}?)\bover\s{_REST}", r"\bover\b"),
+        (rf"(?P<keep>\b(?:chose|choose|chosen|prefer\w*|pick\w*) [^,.;!?]{{1,40}}?)\bover\s{_REST}", r"\bover\b"),
         (rf"(?P<keep>{_FROM})\bfrom (?!where\b){_NAME}(?=\s*(?:\b(?:to|into|for|in)\b|[,.;!?]|$))", r"\bfrom\b"),
         (
             r"(?P<keep>\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?)"
