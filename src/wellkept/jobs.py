@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -30,7 +31,8 @@ MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000
 FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
-GATHER_SECONDS = 0.1
+PAUSE_SECONDS = 0.1
+LONGEST_SECONDS = 0.3
 
 Outcome: TypeAlias = Mapping[str, Any]
 Finish: TypeAlias = "Callable[[Tables], Outcome]"
@@ -86,7 +88,10 @@ class Run:
             used = self.core.store.read(lambda tables: tables.jobs.spent(self.scope.namespace, day))
             if used + sum(self.spent.values()) >= ceiling:
                 raise OverCeiling("the namespace's tokens for today are spent")
-        reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
+        from wellkept.models.failures import model_errors
+
+        with model_errors(self.model):
+            reply = self.model.complete(system, messages, max_tokens=max_tokens, schema=schema)
         for name in ("input_tokens", "output_tokens"):
             self.spent[name] = self.spent.get(name, 0) + getattr(reply.usage, name)
         self.spent["calls"] = self.spent.get("calls", 0) + 1
@@ -231,8 +236,16 @@ class Runner:
             except StoreError as error:
                 _log().warning("The worker waits: %s", error)
             self._wake.wait(POLL_SECONDS)
-            # What comes together is done together, and not while its cause still waits for an answer.
-            self._stopped.wait(GATHER_SECONDS)
+            self._gather()
+
+    def _gather(self) -> None:
+        """Wait for a pause, though not for long: what comes together is done together, and whoever waits for an answer
+        need not share the interpreter."""
+        latest = time.monotonic() + LONGEST_SECONDS
+        while True:
+            self._wake.clear()
+            if self._stopped.wait(PAUSE_SECONDS) or not self._wake.is_set() or time.monotonic() > latest:
+                return
 
     def stop(self, timeout: float = 10.0) -> None:
         """End the thread after the job that it is at; what is left stays in the outbox.

@@ -97,6 +97,10 @@ class Memory:
             from wellkept.store.flash import NO_VECTORS
 
             raise Unsupported(NO_VECTORS)
+        if model is not None:
+            from wellkept.models.failures import check_model
+
+            check_model(model)
         opened = open_store(store, policy, tokenizer or estimate)
         self._core = Core(
             store=opened,

@@ -239,14 +239,6 @@ class ScopeIndex:
         allowed = self.docs(chain.from_iterable(merged.values()))
         return {term: {key: its[key] for key in its if key in allowed} for term, its in merged.items()}
 
-    def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
-        """See ``policy.corpus.Index``."""
-        total = dict.fromkeys(tokens, 0)
-        for corpus in self._corpora:
-            for token, count in corpus.frequencies(self.scope, tokens).items():
-                total[token] += count
-        return total
-
     def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
         """See ``policy.corpus.Index``."""
         unknown = [] if self._knows_all else set(keys) - self._asked

@@ -354,6 +354,10 @@ class Policy(Record):
                 raise InvalidInput(f"Policy.{name} is {getattr(self, name)!r}; it must be at least 1.")
         if self.extract_idle < 0:
             raise InvalidInput(f"Policy.extract_idle is {self.extract_idle!r}; it must be 0 seconds or more.")
+        if type(self.debug_trace) is not int or self.debug_trace < -1:
+            raise InvalidInput(
+                f"Policy.debug_trace is {self.debug_trace!r}; it must be 0, a number of traces, or -1 for all."
+            )
         if self.daily_tokens is not None and self.daily_tokens < 0:
             raise InvalidInput(
                 f"Policy.daily_tokens is {self.daily_tokens!r}; it must be at least 0, or None for no limit."

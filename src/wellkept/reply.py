@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from wellkept.context import Context
 from wellkept.core import Core
 from wellkept.errors import InvalidInput
+from wellkept.models.failures import model_errors
 from wellkept.models.protocol import Model, Reply, Usage
 from wellkept.policy.messages import parse
 from wellkept.records import Draft, Event, Record, ToolCall, blocks_of, text_of
@@ -51,6 +52,14 @@ class Answer(Record):
             "stop_reason": self.stop_reason,
             "trace_id": self.context.trace_id,
         }
+
+
+def pieces_of(
+    model: Model, context: Context, *, tools: Sequence[Mapping[str, Any]], max_tokens: int
+) -> Iterator[str | Reply]:
+    """What the model says to a context, as it comes. Raises ModelError whatever the model raises."""
+    with model_errors(model):
+        yield from model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
 
 
 def model_of(core: Core) -> Model:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from wellkept.errors import ModelError, NotFound
+from wellkept.errors import InvalidInput, ModelError, NotFound
 from wellkept.outbox import extract_now, put_extraction, put_if_due
 from wellkept.policy.checks import (
     check_draft,
@@ -19,7 +19,7 @@ from wellkept.policy.checks import (
 from wellkept.policy.content import dumps
 from wellkept.policy.terms import event_terms
 from wellkept.policy.tokens import event_tokens
-from wellkept.records import Draft
+from wellkept.records import Draft, text_of
 from wellkept.store.protocol import NewEvent
 
 if TYPE_CHECKING:
@@ -292,11 +292,13 @@ class Session(SessionReader):
             BudgetExceeded: the user's message, which is stored, does not fit into the budget.
             InvalidInput: no model is configured, or nothing waits for an answer.
         """
+        from wellkept.models.failures import model_errors
         from wellkept.reply import model_of
 
         model = model_of(self._core)
         context = self._asked(text, budget, query)
-        reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
+        with model_errors(model):
+            reply = model.complete(context.system, context.messages, tools=tools, max_tokens=max_tokens)
         return self._answered(context, reply)
 
     def stream(
@@ -314,12 +316,11 @@ class Session(SessionReader):
         breaks off, or that nobody reads to its end, is not stored: nothing half stands in a conversation. What came
         is in ``ModelError.raw_reply``; ``reply()`` or ``stream()`` without a text asks again.
         """
-        from wellkept.reply import model_of
+        from wellkept.reply import model_of, pieces_of
 
         model = model_of(self._core)
         context = self._asked(text, budget, query)
-        pieces = model.stream(context.system, context.messages, tools=tools, max_tokens=max_tokens)
-        return self._streamed(context, pieces)
+        return self._streamed(context, pieces_of(model, context, tools=tools, max_tokens=max_tokens))
 
     def _asked(self, text: Content | None, budget: int | None, query: str | bool) -> Context:
         from wellkept.reply import question
@@ -342,7 +343,11 @@ class Session(SessionReader):
     def _answered(self, context: Context, reply: Reply) -> Answer:
         from wellkept.reply import Answer, draft_of
 
-        [event] = self.append([draft_of(reply, context)])
+        try:
+            [event] = self.append([draft_of(reply, context)])
+        except InvalidInput as error:
+            said = text_of(reply.content)
+            raise ModelError(f"The answer cannot be stored. {error}", raw_reply=said) from error
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
     def rebuild_summaries(self) -> int:

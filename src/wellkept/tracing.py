@@ -17,7 +17,7 @@ from wellkept.errors import StoreError
 if TYPE_CHECKING:
     from wellkept.store.protocol import SessionRef, Store, Tables, Trace
 
-WAITING = 256  # traces in memory at most
+WAITING = 512  # traces in memory at most
 QUEUE_FULL = "more contexts were made than could be written"
 
 

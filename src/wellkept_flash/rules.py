@@ -27,6 +27,7 @@ class Statement:
     """What a text claims: ``core`` tokens without subject and filler, and what turns their meaning.
 
     Attributes:
+        tokens: all of its tokens.
         normal: the normal text.
         turns: how many negations and dislikes it holds; an odd number makes it negative.
         stances: how many words of liking or disliking it holds.
@@ -34,12 +35,12 @@ class Statement:
     """
 
     def __init__(self, text):
-        tokens = words.tokens(text)
-        self.normal = _join(tokens) or text.strip()
+        self.tokens = words.tokens(text)
+        self.normal = _join(self.tokens) or text.strip()
         self.core = []
         self.turns = self.stances = 0
         self.marks = []
-        for token in tokens:
+        for token in self.tokens:
             self._take(token)
 
     def _take(self, token):
@@ -67,6 +68,20 @@ class Statement:
     def stems(self):
         """The core without the endings of its words: too coarse to merge by, fine to oppose by."""
         return [_stem(token.text) for token in self.core]
+
+    def joints(self):
+        """The sizes at which the core can end and be a vaguer statement: what follows there is added behind a comma
+        or a joining word, or is the rest of an address."""
+        place = bool(self.core) and self.core[-1].text in _PLACES
+        found = []
+        home = False
+        for at in range(1, len(self.core)):
+            before, token = self.core[at - 1], self.core[at]
+            home = home or before.text == "住"
+            joins = token.broke or token.text in _JOINERS or " " + token.text + " " in _ENGLISH_JOINERS
+            if joins or (home and place):
+                found.append(at)
+        return found
 
     def frame(self):
         """The core with each number masked."""
@@ -187,14 +202,11 @@ def _comparable(a, b):
 
 
 def _extends(longer, shorter, anyhow=False):
-    """True when ``longer`` is ``shorter`` and more behind a comma, behind a joining word or in an address."""
+    """True when ``longer`` is ``shorter`` and more behind one of its joints; ``anyhow``: and more."""
     size = len(shorter.core)
     if size >= len(longer.core) or longer.key()[:size] != shorter.key():
         return False
-    first = longer.core[size]
-    if anyhow or first.broke or first.text in _JOINERS or " " + first.text + " " in _ENGLISH_JOINERS:
-        return True
-    return "住" in shorter.key() and longer.core[-1].text in _PLACES
+    return anyhow or size in longer.joints()
 
 
 def _stem(word):

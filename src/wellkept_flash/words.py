@@ -43,8 +43,12 @@ _CHINESE = (
 # In 对花生不过敏 and 不同意 the first character denies: what may follow it then.
 _APART = {"不过": "敏年夜生节", "不同": "意", "不管": "理", "没错": "过"}
 _SUBJECTS = " i im my me mine user users 我 我的 本人 用户 用户的 "
+# Most characters are one of these, and no call is needed to know it.
+_PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SYMBOLS = "+#%$=<>&@_°£¥"
 _NUMERALS = "零一二三四五六七八九十百千万亿〇两"
+# How Chinese phrases of a kind begin: most characters begin none.
+_OPENING = "".join([word[0] for _, members in _CHINESE for word in members.split()]) + _SUBJECTS
 _UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10000, "亿": 100000000}
 _SPELLED = (
     " zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -79,7 +83,7 @@ def fold(text):
     """``text`` in lower case (Latin, Greek, Cyrillic), full-width forms made plain."""
     if len(text.encode()) == len(text):
         return text.lower()
-    return "".join([_fold(char) for char in text])
+    return "".join([char if char in _PLAIN or "\u3000" < char < "\uff01" else _fold(char) for char in text])
 
 
 def tokens(text):
@@ -89,6 +93,9 @@ def tokens(text):
     at = 0
     broke = False
     while at < len(text):
+        if text[at] == " ":
+            at += 1
+            continue
         end, word, kind = _next(text, at)
         if word == "只" and found and found[-1].kind == NUMBER:
             kind = WORD  # the measure word of 一只猫, not "only"
@@ -141,10 +148,12 @@ def _is_figure(char):
 def _next(text, at):
     """The piece of ``text`` that begins at ``at``: its end, its word and its kind ("" for punctuation)."""
     char = text[at]
-    if is_han(char):
-        return _chinese(text, at)
     if _is_figure(char):
         return _figures(text, at)
+    if char in _PLAIN:
+        return _letters(text, at)
+    if is_han(char):
+        return _chinese(text, at)
     if char == "-" and _is_figure(text[at + 1 : at + 2]) and not (at and _is_letter(text[at - 1])):
         end, word, kind = _figures(text, at + 1)
         return end, "-" + word, kind
@@ -172,7 +181,7 @@ def _joins_figures(text, at):
 
 def _letters(text, at):
     end = at
-    while end < len(text) and (_is_letter(text[end]) or _joins_letters(text, end)):
+    while end < len(text) and (text[end] in _PLAIN or _is_letter(text[end]) or _joins_letters(text, end)):
         end += 1
     while end < len(text) and text[end] in "+#":
         end += 1
@@ -192,7 +201,7 @@ def _kind(table, word):
 
 
 def _chinese(text, at):
-    for size in (4, 3, 2, 1):
+    for size in (4, 3, 2, 1) if text[at] in _OPENING else ():
         phrase = text[at : at + size]
         if phrase in _APART and _is_apart(text, at, phrase):
             continue

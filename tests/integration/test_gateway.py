@@ -530,6 +530,7 @@ def test_the_same_session_id_of_another_user_is_another_session(service: Service
         ({"X-Wellkept-Budget": "many"}, 422),
         ({"X-Wellkept-Tools": "yes"}, 422),
         ({"X-Wellkept-Session": "%ff"}, 422),
+        ({"X-Wellkept-Session": "a%2Fb"}, 422),
         ({"X-Wellkept-User": "%ff"}, 422),
         ({"X-Wellkept-Key": "wk_wrong"}, 401),
     ],

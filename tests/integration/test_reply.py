@@ -127,6 +127,32 @@ def test_when_the_model_fails_the_question_stays_and_is_not_said_twice(
     assert said(chat) == [("user", "在吗？"), ("assistant", "now")]  # as text, whichever the provider
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_whatever_a_model_of_ones_own_raises_is_a_model_error(streamed: bool) -> None:
+    with Memory(":memory:", model=FakeModel([ConnectionError("cut off"), "here"])) as memory:
+        chat = memory.session(namespace="acme", user="alice")
+        with pytest.raises(ModelError, match=r"fake:model failed \(ConnectionError: cut off") as caught:
+            list(chat.stream("在吗？")) if streamed else chat.reply("在吗？")
+        assert caught.value.retryable
+        assert said(chat) == [("user", "在吗？")]
+        assert chat.reply().text == "here"
+
+
+def test_an_answer_that_cannot_be_stored_is_not_lost() -> None:
+    with Memory(":memory:", model=FakeModel(["half an emoji \ud83d", "whole"])) as memory:
+        chat = memory.session(namespace="acme", user="alice")
+        with pytest.raises(ModelError, match="cannot be stored") as caught:
+            chat.reply("hi")
+        assert caught.value.raw_reply == "half an emoji \ud83d"
+        assert chat.reply().text == "whole"
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-5", print, object()])
+def test_what_is_no_model_is_refused_at_once(model: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"models\.load"):
+        Memory(":memory:", model=model)
+
+
 def test_a_stream_gives_pieces_and_then_the_stored_answer(
     open_chat: Open, real: Any, server: Upstream
 ) -> None:

@@ -211,6 +211,11 @@ def test_a_body_that_is_too_large_is_refused_before_and_while_it_comes(open_door
     assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
     chunks = (big[start : start + 5000] for start in range(0, len(big), 5000))
     assert post(open_door, chunks).status_code == 413
+    for provider in ("openai/v1/chat/completions", "anthropic/v1/messages"):
+        told = open_door.client.post(f"/{provider}", content=big).json()
+        assert "larger than" in told["error"]["message"], (
+            "each provider's clients read errors in its own shape"
+        )
     line = b'{"kind": "header", "format": "wellkept", "version": "1.0"}\n'
     assert open_door.client.post("/v1/import", content=line * 2000).status_code == 413
 

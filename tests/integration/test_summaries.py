@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -399,7 +400,8 @@ def test_imitated_fences_stay_data(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [GARBAGE, ModelError("401: no such key"), ModelError("503", retryable=True)]
+    "reply",
+    [GARBAGE, ModelError("401: no such key"), ModelError("503", retryable=True), ConnectionError("cut off")],
 )
 def test_garbage_and_errors_end_in_the_built_in_summary(make: Make, reply: Any) -> None:
     clock = FakeClock()
@@ -711,6 +713,18 @@ def test_a_message_waits_for_no_model(make: Make) -> None:
     talk(chat, 12)
     assert len(chat.get_recent(100)) == 24
     model.gate.set()
+
+
+def test_the_worker_waits_for_a_pause_but_not_for_ever(make: Make) -> None:
+    chat = open_chat(make(worker=True, debug_trace=1))  # each context gives it something to do
+    numbers = itertools.count()
+
+    def summarised() -> bool:
+        chat.add_message("user", f"On June {next(numbers) % 28 + 1} the dinosaurs come.")
+        chat.get_context()
+        return bool(chat.summaries())
+
+    wait_for(summarised)
 
 
 def test_what_is_recalled_of_a_ledger_says_once_who_said_it_and_when(make: Make) -> None:

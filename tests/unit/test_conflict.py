@@ -118,7 +118,8 @@ def test_speakers_are_kept_apart() -> None:
 
 
 WORDS = st.sampled_from(
-    "user likes hates not lives in Berlin Oslo tea dogs 5 6 five 用户 不 喜欢 喝 茶 可乐 住在 苏州 岁".split()
+    "user likes hates not lives in Berlin Oslo tea dogs 5 6 five and , from used".split()
+    + "用户 不 喜欢 喝 茶 可乐 住在 苏州 姑苏区 和 ， 岁".split()
 )
 TEXTS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 
@@ -130,6 +131,21 @@ def test_whatever_is_decided_about_is_found_by_its_handles(new: str, old: str, a
     decision = decide(a, [b], correction=True, source=f"actually {new}")
     if decision != Decision() and rules.fingerprint(new) != rules.fingerprint(old):
         assert set(handles(a).sought) & set(handles(b).stored)
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("The user sells maps in Bergen", "The user sells maps of Lyon"),
+        ("The user collects clocks from Kyoto", "The user repairs kayaks from Kyoto"),
+        ("用户的妈妈住在苏州", "用户的爸爸住在苏州"),
+    ],
+)
+def test_what_cannot_matter_is_not_looked_at(new: str, old: str) -> None:
+    """Common beginnings and topics of other holders would make each new fact slower than the last."""
+    a, b = claims(new, old)
+    assert decide(a, [b]) == Decision()
+    assert not set(handles(a).sought) & set(handles(b).stored)
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=4))

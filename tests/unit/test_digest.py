@@ -79,6 +79,21 @@ def test_a_relative_day_left_alone_says_which_day_it_is() -> None:
     assert made(15, [Entry(1, "user", talk, "2024-06-12")]).text == "· last Friday = 2024-06-07"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You submit on June 19; five days later is the launch, and all of us are going to celebrate there.",
+        "压测在6月8日到12日，修性能在6月15日—19日，大家都辛苦一点，做完这些之后我们一起去好好地庆祝一下。",
+        "We met every Monday in the old house, and everybody there was happy to see all of us again.",
+        "My daughter was born on the 5th, and everybody there was happy to see all of us again.",
+        "我每周五休息，那天我一般都在家里看书听音乐，有时候也会和朋友们一起出去走一走看一看。",
+    ],
+)
+def test_a_day_that_the_sentence_counts_from_elsewhere_gets_no_date(text: str) -> None:
+    for limit in range(6, 40, 3):
+        assert "=" not in made(limit, [Entry(1, "user", text, "2026-06-01")]).text
+
+
 def test_what_is_handed_back_says_on_which_day_it_was_said() -> None:
     (datum,) = made(0, [Entry(1, "user", "We came home last Friday.", "2024-06-12")]).dropped
     assert (datum.text, datum.said) == ("last Friday", "2024-06-12")

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tests.golden.gate_cases import GROUNDED, TOO_STRICT, UNGROUNDED, cases
 from wellkept.policy.claims import Claim
 from wellkept.policy.ground import Said, dated, refusal, since
+from wellkept.policy.quoted import own_words
+from wellkept_flash import words
 
 MONDAY = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
 
@@ -241,3 +243,48 @@ def test_a_date_of_validity_counts_only_when_the_quote_names_it() -> None:
     assert since("2026-03-20", claim, said) == datetime(2026, 3, 20, tzinfo=timezone.utc)
     assert since("2026-03-21", claim, said) is None
     assert since("soon", claim, said) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("「我爱吃肉」是他说的，“我是一个很有钱很有钱的大富翁”", "是他说的，"),
+        ('He said "I am rich" and left', "He said and left"),
+        ("<doc>I am <b>rich</doc> I am poor", "I am poor"),
+        ("I am poor\n\n> I am rich\nand old", "I am poor and old"),
+        ("「我爱吃肉 <doc> 'I am 《书", "「我爱吃肉 <doc> 'I am 《书"),
+        ('"I am rich\nI am poor"', '"I am rich\nI am poor"'),
+    ],
+)
+def test_only_what_is_closed_is_quoted(text: str, own: str) -> None:
+    assert own_words(text).split() == own.split()
+
+
+@pytest.mark.parametrize(
+    ("begin", "filler", "end"),
+    [
+        ("I am allergic, ", "I like tea, ", "to peanuts"),
+        ("", "my sister is allergic to peanuts, ", "I am allergic to peanuts"),
+        ("", "下周三去苏州，", "I am allergic to peanuts"),
+        ("", "I went to the market. ", "I am allergic to peanuts"),
+    ],
+)
+def test_a_long_message_is_not_read_over_and_over(
+    monkeypatch: pytest.MonkeyPatch, begin: str, filler: str, end: str
+) -> None:
+    """Four times the length must be four times the characters that are looked at, not sixteen."""
+    read = 0
+    plain = words.tokens
+
+    def counting(text: str) -> list[words.Token]:
+        nonlocal read
+        read += len(text)
+        return plain(text)
+
+    monkeypatch.setattr(words, "tokens", counting)
+    counts = []
+    for times in (100, 400):
+        read, message = 0, begin + filler * times + end
+        refusal(Claim(text="The user is allergic to peanuts", quote="allergic"), Said(message, MONDAY))
+        counts.append(read)
+    assert counts[1] < 5 * counts[0]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wellkept.policy.messages import parse
-from wellkept.policy.overlap import fresh_from
+from wellkept.policy.overlap import fresh_from, reach
 from wellkept.records import Draft, Text, Thinking
 
 
@@ -112,3 +112,8 @@ def test_a_message_that_was_never_said_is_always_new(stored: list[Draft], sent: 
 def test_a_caller_that_sends_a_window_adds_only_what_is_new(stored: list[Draft], start: int) -> None:
     window = stored[start:]
     assert fresh_from(stored, [*window, NEWEST]) == len(window)
+
+
+@given(MESSAGES, MESSAGES)
+def test_no_more_of_the_session_is_read_than_it_takes(stored: list[Draft], sent: list[Draft]) -> None:
+    assert fresh_from(stored[-reach(len(sent)) :], sent) == fresh_from(stored, sent)

@@ -24,6 +24,9 @@ from wellkept.errors import InvalidInput
         ("summary_trigger", 2),
         ("time_zone", "Mars/Olympus"),
         ("durability", "sometimes"),
+        ("debug_trace", -2),
+        ("debug_trace", 1.5),
+        ("debug_trace", None),
     ],
 )
 def test_settings_without_sense_are_refused(name: str, value: Any) -> None:

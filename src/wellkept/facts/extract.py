@@ -26,7 +26,7 @@ from wellkept.policy.conflict import same_content
 from wellkept.policy.ground import Said, dated, refusal, since
 from wellkept.policy.intent import forget_phrases, sentences, states
 from wellkept.policy.labels import catalogue
-from wellkept.policy.pasted import own_words
+from wellkept.policy.quoted import own_words
 from wellkept.policy.words import index_tokens
 from wellkept.records import Event, Record, text_of
 from wellkept.store.facts import EXPLICIT

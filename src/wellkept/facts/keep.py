@@ -51,7 +51,7 @@ def made_ready(core: Core, claim: Claim) -> Claim:
     """``claim`` checked and tidied. Raises InvalidInput for a text that is empty, overlong or cannot be
     stored."""
     check_text("memory", claim.text)
-    text = " ".join("".join(c if c.isprintable() else " " for c in claim.text).split())
+    text = _tidy(claim.text)
     if not text:
         raise InvalidInput("The memory is empty; it must be a statement in words.")
     if len(text) > MAX_TEXT:
@@ -71,8 +71,14 @@ def made_ready(core: Core, claim: Claim) -> Claim:
 
 def _short(text: str) -> str:
     check_text("word", text)
-    tidy = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    tidy = _tidy(text)
     return tidy if len(tidy) <= MAX_WORD else ""
+
+
+def _tidy(text: str) -> str:
+    """``text`` in one line, without characters that cannot be seen."""
+    shown = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split())
 
 
 @dataclass

@@ -20,7 +20,7 @@ from wellkept.policy.topics import Topic, bare, keyed, tells, topic
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
-HANDLES_VERSION = 2
+HANDLES_VERSION = 3
 """Raised when a claim gets other handles than before: what an index holds of it must be made anew then."""
 
 MAX_WORDS = 32
@@ -132,27 +132,33 @@ class Handles(NamedTuple):
 def handles(claim: Claim) -> Handles:
     """The handles of a claim.
 
-    Of two claims that are the same, finer or opposite, one begins with all words of the other, numbers aside
-    (``rules.relation``); two that are kept apart by their key or topic share that.
+    Of two claims that are the same, finer or opposite, either both have the same words, numbers aside, or one goes
+    on at a joint of it where the other ends (``rules.relation``); two that are kept apart by their key or topic share
+    that.
     """
     told = topic(_predicate(claim))
-    return _handles(claim.text, _normal(claim.subject), _normal(claim.attribute), told.name if told else "")
+    return _handles(
+        claim.text,
+        _normal(claim.subject),
+        _normal(claim.attribute),
+        (told.name, told.holder) if told else None,
+    )
 
 
 @lru_cache(maxsize=256)
-def _handles(text: str, subject: str, attribute: str, told: str) -> Handles:
+def _handles(text: str, subject: str, attribute: str, told: tuple[str, str] | None) -> Handles:
     statement = parsed(text)
     stems = [
         "0" if token.kind == words.NUMBER else stem
         for token, stem in zip(statement.core, statement.stems(), strict=True)
     ]
-    sizes = range(1, min(len(stems), MAX_WORDS) + 1)
+    joints = [size for size in statement.joints() if size <= MAX_WORDS]
     shared = [_handle("key", subject, attribute)] if attribute else []
-    shared += [_handle("topic", subject, told)] if told else []
-    shared += [_handle("gist", *gist(text).words)]
-    whole, starts = _handle("whole", *stems), [_handle("start", *stems[:size]) for size in sizes]
-    wholes = [_handle("whole", *stems[:size]) for size in sizes]
-    return Handles((*shared, whole, *starts), (*shared, whole, _handle("start", *stems), *wholes))
+    shared += [_handle("topic", subject, *told)] if told else []
+    shared += [_handle("gist", *gist(text).words), _handle("whole", *stems)]
+    starts = [_handle("start", *stems[:size]) for size in joints]
+    wholes = [_handle("whole", *stems[:size]) for size in joints]
+    return Handles((*shared, *starts), (*shared, _handle("start", *stems), *wholes))
 
 
 def fingerprint(text: str) -> bytes:

@@ -57,9 +57,6 @@ class Index(Protocol):
     def postings(self, terms: Collection[Term]) -> Mapping[Term, Postings]:
         """Where each term occurs and how often; for a prefix, all tokens that it starts, together."""
 
-    def frequencies(self, tokens: Collection[str]) -> Mapping[str, int]:
-        """In how many documents each token occurs."""
-
     def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
         """A mapping with those of ``keys`` that exist, and perhaps with others: it may be of all that are known."""
 

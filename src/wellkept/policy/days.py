@@ -1,13 +1,14 @@
 """The days that a statement names, as seen from when it was said.
 
-A day that its words leave open ("July 12", 周三) is the next one or the last one as the tense says; when nothing
-tells, or it comes again and again, it stays as it was said.
+A day that its words leave open ("July 12", 周三) is the next one or the last one as the tense says. When nothing
+tells, when it comes again and again, or when it may be counted from another day than that of speaking ("on June 19;
+five days later"), it stays as it was said.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
@@ -17,20 +18,42 @@ from wellkept.policy.dates import Phrase, Prefer
 from wellkept.records import Record
 
 _AGAIN = lazy.compile(
-    r"每|生日|纪念日|节|出生|\b(?:every|each|annual(?:ly)?|yearly|birthday|born|anniversary|always|usually)\b",
+    r"每|生日|纪念日|节|出生|\b(?:every|each|annual(?:ly)?|yearly|birthday|born|anniversary|always|usually)\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bweekends\b",
     re.IGNORECASE,
 )
 _AHEAD = lazy.compile(
-    r"(?<![不主重需想])[要会将](?![过计])|打算|准备|计划|预计|截止|到期|安排在"
+    r"(?<![不主重需想])[要会將将](?![过计议员])|打算|准备|计划|预计|截止|到期|安排在|别忘|记得"
     r"|\b(?:will|shall|going to|gonna|plan(?:s|ning)?|about to|upcoming|due|deadline|scheduled"
-    r"|need to|must|ha(?:s|ve) to)\b|['’]ll\b",
+    r"|need to|must|ha(?:s|ve) to|remember to|don['’]t forget)\b|['’]ll\b",
     re.IGNORECASE,
 )
 _BEHIND = lazy.compile(
-    r"[了过]|曾|刚|已经?|当时|\b(?:was|were|did|had|went|got|ago|\w{3,}ed)\b", re.IGNORECASE
+    r"(?<![为除忘好算罢行对到得不])了(?!解|不起)|(?<![不通超经难透])过(?![敏来去期年节程生于度几两])"
+    r"|曾|刚(?!好)|已经?|当时|\b(?:was|were|did|went|ago|met|came|saw|took|made|gave|built|bought|told|said|flew|drove|ran|began"
+    r"|spent|won|lost|sent|kept|thought|wrote|ate|knew|became|brought|sold|paid|had(?! better\b))\b"
+    r"|(?<!['’]ve )(?<!['’]s )(?<!\bhave )\bgot\b"
+    r"|(?<!\bam )(?<!\bis )(?<!\bare )(?<!['’]m )(?<!['’]re )(?<!['’]s )(?<!\bbe )(?<!\bget )"
+    r"\b(?!(?:speed|breed|bleed|indeed|exceed|proceed|succeed|hundred|sacred|naked)\b)\w{3,}ed\b",
+    re.IGNORECASE,
 )
 # Open: which year, month or week is meant is not said.
 _OPEN = re.compile(r"-|(?!(?:day|week|month|year|hour|minute)[+-]|past:|ahead:)[a-z]+\d?(?!.*[+-]\d)")
+# Of a month or week that another date may have named: 12日, 周五, 月底.
+_PART = re.compile(r"---|wd\d$|weekend$")
+_SENTENCE_END = lazy.compile(r"[。！？!?\n]|\.(?=\s)")
+_CLAUSE_END = lazy.compile(r"[，,；;](?!\d)|\b(?:and|but)\b")
+_NOTHING_ELSE = lazy.compile(r"\W*(?:on|in|by|at|for|the|from|在|到)?\W*", re.IGNORECASE)
+_RECURS = lazy.compile(r"(?:每[个個一]?|\b(?:every|each)(?: other| second)?)\s*$", re.IGNORECASE)
+_LATER = lazy.compile(r"\b(?:later|earlier|following|previous)\b|^the next \w+$", re.IGNORECASE)
+_COUNTED = lazy.compile(r"[后後前]$|^in\b", re.IGNORECASE)
+_BY_COUNT = lazy.compile(r"[后後]$|^in\b", re.IGNORECASE)
+# What may stand in a sentence before 三天后 and leave it counted from the day of speaking: who, and how surely.
+_ONLY_WHO = lazy.compile(
+    r"(?:但是?|那么?|所以)?(?:[我咱你您他她]的?|用户的?)?"
+    r"(?:们|妈妈|爸爸|父母|老婆|老公|儿子|女儿|孩子|小孩|朋友|同事|老板|家人|本人|自己)?"
+    r"(?:就|也|还|都|要|会|将|是|大概|大约|可能|应该|打算|准备|计划|预计|约|在|于|从|再过)*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +63,12 @@ class Day(Record):
     Attributes:
         phrase: the words.
         day: the day or days in digits ("2026-03-11", "2026-03"); None where they leave it open.
+        elsewhere: whether it may be counted from another day than that of speaking, or comes again and again.
     """
 
     phrase: Phrase
     day: str | None
+    elsewhere: bool = False
 
 
 def tense(text: str) -> Prefer | None:
@@ -55,25 +80,107 @@ def tense(text: str) -> Prefer | None:
     return "past" if _BEHIND.search(text) else None
 
 
-def find(text: str, at: datetime, zone: str) -> Iterator[Day]:
-    """The days that ``text``, said at ``at`` in ``zone``, names. The end of a range is seen from its beginning."""
+def find(text: str, at: datetime, zone: str, heard: str = "") -> Iterator[Day]:
+    """The days that ``text``, said at ``at`` in ``zone``, names. The end of a range is seen from its beginning.
+
+    ``heard``: the message that ``text`` was drawn from. What is counted from elsewhere there stays open here.
+    """
+    told = {each.phrase.date for each in _found(heard, at, zone) if each.elsewhere} if heard else set()
+    for each in _found(text, at, zone):
+        bound = each.phrase.date in told and not re.match(r"\d{4}", each.phrase.date)
+        yield Day(each.phrase, None, True) if bound else each
+
+
+def meant(sentence: str, place: int, at: datetime, zone: str) -> str | None:
+    """The day of the phrase at ``place`` in ``sentence``, as ``find`` tells it, whatever was said before the sentence."""
+    for each in _found(sentence, at, zone):
+        if each.phrase.start <= place < each.phrase.end:
+            return None if _COUNTED.search(_surface(sentence, each.phrase)) else each.day
+    return None
+
+
+def _found(text: str, at: datetime, zone: str) -> Iterator[Day]:
+    phrases = [phrase for phrase in dates.phrases(text) if phrase.date]
     last: Day | None = None
-    for phrase in dates.phrases(text):
-        if phrase.date:
-            ends = last is not None and dates.connects(text[last.phrase.end : phrase.start])
-            last = Day(phrase, _day(phrase.date, text, at, zone, last if ends else None))
-            yield last
+    for phrase in phrases:
+        if last is not None and dates.connects(text[last.phrase.end : phrase.start]):
+            last = _end_of_range(phrase, last, at, zone)
+        else:
+            last = _day(phrase, phrases, text, at, zone)
+        yield last
 
 
-def _day(value: str, text: str, at: datetime, zone: str, begin: Day | None) -> str | None:
-    prefer: Prefer | None = "past"
-    if _OPEN.match(value):
-        prefer = tense(text)
-        if begin is not None:
-            start = _start(begin.day)
-            at, prefer = (start, "future") if start else (at, None)
+def _day(phrase: Phrase, phrases: Sequence[Phrase], text: str, at: datetime, zone: str) -> Day:
+    if _is_elsewhere(phrase, phrases, text):
+        return Day(phrase, None, True)
+    start, end = _bounds(text, phrase)
+    prefer = tense(_clause(text, phrase))
+    if _OPEN.match(phrase.date):
+        if prefer is None:
+            return Day(phrase, None, bool(_AGAIN.search(text, start, end)))
+    elif prefer == "past" and _BY_COUNT.search(_surface(text, phrase)):
+        return Day(phrase, None, True)  # "he built it in two days", 三天后他回来了
+    return Day(phrase, _absolute(phrase.date, at, zone, prefer or "past"))
+
+
+def _end_of_range(phrase: Phrase, begin: Day, at: datetime, zone: str) -> Day:
+    if not _OPEN.match(phrase.date):
+        return Day(phrase, _absolute(phrase.date, at, zone, "past"))
+    start = _start(begin.day)
+    return Day(phrase, _absolute(phrase.date, start, zone, "future") if start else None, start is None)
+
+
+def _is_elsewhere(phrase: Phrase, phrases: Sequence[Phrase], text: str) -> bool:
+    """Whether the words around ``phrase`` count it from another day, or repeat it, or may do so."""
+    if re.match(r"\d{4}", phrase.date):
+        return False
+    surface, (start, end) = _surface(text, phrase), _bounds(text, phrase)
+    if _RECURS.search(text[start : phrase.start]) or _LATER.search(surface):
+        return True
+    counted = _COUNTED.search(surface)
+    others = [other for other in phrases if start <= other.start < end and other.date != phrase.date]
+    if counted or _PART.match(phrase.date) or surface[0] in "月年":
+        kind = phrase.date[:2]
+        if any(other.date[:3] != "day" and (counted or other.date[:2] != kind) for other in others):
+            return True
+    if counted and surface[-1] in "后後前":
+        who = text[start : phrase.start].strip()
+        before = text[:start].strip()
+        dated_before = any(_bounds(text, other)[1] == start for other in phrases)
+        return not _ONLY_WHO.fullmatch(who) or dated_before or (bool(before) and not who)
+    return False
+
+
+def _surface(text: str, phrase: Phrase) -> str:
+    """The words of ``phrase`` that name its day, without those of a time."""
+    named = [word for word in phrase.words if word.kind not in ("clock", "part")]
+    return text[named[0].start : named[-1].end]
+
+
+def _bounds(text: str, phrase: Phrase) -> tuple[int, int]:
+    """Where the sentence around ``phrase`` begins and ends."""
+    return _around(_SENTENCE_END, text, phrase, 0, len(text))
+
+
+def _clause(text: str, phrase: Phrase) -> str:
+    """The clause around ``phrase``; the whole sentence where the clause is nothing but the phrase ("On Friday, …")."""
+    sentence = _bounds(text, phrase)
+    start, end = _around(_CLAUSE_END, text, phrase, *sentence)
+    if _NOTHING_ELSE.fullmatch(text[start : phrase.start] + text[phrase.end : end]):
+        start, end = sentence
+    return text[start:end]
+
+
+def _around(stop: re.Pattern[str], text: str, phrase: Phrase, start: int, end: int) -> tuple[int, int]:
+    for found in stop.finditer(text, start, phrase.start):
+        start = found.end()
+    after = stop.search(text, phrase.end, end)
+    return start, after.end() if after else end
+
+
+def _absolute(value: str, at: datetime, zone: str, prefer: Prefer) -> str | None:
     try:
-        return dates.absolute(value, at, zone, prefer=prefer) if prefer else None
+        return dates.absolute(value, at, zone, prefer=prefer)
     except OverflowError:
         return None
 
@@ -83,10 +190,10 @@ def _start(day: str | None) -> datetime | None:
     return datetime.fromisoformat(first).replace(hour=12, tzinfo=timezone.utc) if len(first) == 10 else None
 
 
-def known(text: str, at: datetime, zone: str) -> set[str]:
+def known(text: str, at: datetime, zone: str, heard: str = "") -> set[str]:
     """All ways to name the days of ``text`` in the notation of ``datewords``, with the year and without."""
     found = set()
-    for each in find(text, at, zone):
+    for each in find(text, at, zone, heard):
         found.add(each.day or each.phrase.date)
         if _OPEN.match(each.phrase.date):
             found.add(each.phrase.date)
@@ -95,9 +202,9 @@ def known(text: str, at: datetime, zone: str) -> set[str]:
     return found
 
 
-def dated(text: str, at: datetime, zone: str) -> str:
-    """``text`` with each day in digits that its words do not leave open: "next Wednesday", 下周三."""
-    for each in reversed(list(find(text, at, zone))):
+def dated(text: str, at: datetime, zone: str, heard: str = "") -> str:
+    """``text`` with each day in digits that its words, and those of ``heard``, do not leave open: 下周三."""
+    for each in reversed(list(find(text, at, zone, heard))):
         day, words = each.day, each.phrase.words
         if day is None or day == each.phrase.date:
             continue
@@ -111,13 +218,12 @@ def dated(text: str, at: datetime, zone: str) -> str:
     return text
 
 
-def moment(value: str, text: str, at: datetime, zone: str) -> datetime | None:
+def moment(value: str, text: str, at: datetime, zone: str, heard: str = "") -> datetime | None:
     """The moment of the date ``value`` when ``text`` names that day; None for any other, and for one left open."""
     try:
         wanted = dates.parse(value, zone)
     except InvalidInput:
         return None
-    prefer = tense(text)
-    spans = dates.find(text, at, zone, prefer=prefer or "past")
-    named = {span.since for span in spans if prefer or not _OPEN.match(span.value.partition("..")[0])}
-    return wanted if wanted in named else None
+    left_open = {each.phrase.start for each in find(text, at, zone, heard) if each.day is None}
+    spans = dates.find(text, at, zone, prefer=tense(text) or "past")
+    return wanted if wanted in {span.since for span in spans if span.start not in left_open} else None

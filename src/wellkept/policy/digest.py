@@ -19,8 +19,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from wellkept.policy import lazy
-from wellkept.policy.dates import absolute, parse
+from wellkept.policy import days, lazy
+from wellkept.policy.dates import parse
 from wellkept.policy.keydata import HARD, KeyDatum, extract
 from wellkept.records import Record
 
@@ -341,7 +341,9 @@ def _reduced(piece: _Piece, form: Form, only_here: Collection[Key] = (), limit: 
     elif form == "values":
         own = (datum for key, datum in _keys(piece).items() if key in only_here and datum.kind in HARD)
         data = tuple(islice(own, max(limit // _TOKENS_PER_VALUE, 0)))
-        text = "; ".join(_bare(datum, sentence.text) + _day(datum, piece.date) for datum in data)
+        text = "; ".join(
+            _bare(datum, sentence.text) + _day(datum, sentence.text, piece.date) for datum in data
+        )
     return _Piece(piece.line, piece.date, piece.speaker, sentence, form, text, data)
 
 
@@ -374,13 +376,11 @@ def _bare(datum: KeyDatum, sentence: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _day(datum: KeyDatum, said: str) -> str:
-    """The day that a relative ``datum`` means, behind an equals sign; "" where there is none to tell."""
+def _day(datum: KeyDatum, sentence: str, said: str) -> str:
+    """The day that a relative ``datum`` means, behind an equals sign; "" where its sentence leaves that open."""
     reference = parse(said, "UTC") if said and _relative(datum) else None
-    try:
-        return f" = {absolute(datum.value, reference, 'UTC')}" if reference else ""
-    except OverflowError:
-        return ""
+    day = days.meant(sentence, datum.start, reference, "UTC") if reference else None
+    return f" = {day}" if day else ""
 
 
 def _rendered(pieces: Sequence[_Piece]) -> str:

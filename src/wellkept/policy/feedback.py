@@ -7,16 +7,20 @@ drift far.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from wellkept.policy import bm25, words
+from wellkept.policy.corpus import Postings
 from wellkept.policy.words import Term
 
 DOCUMENTS = 3
 """So many of the best hits are read."""
 
+LOOKED_UP = 16
+"""So many words of them are looked up."""
+
 TERMS = 10
-"""So many words are taken from them."""
+"""So many of those are taken."""
 
 WEIGHT = 0.3
 """What the best of these words counts, beside 1 for a word of the question."""
@@ -25,39 +29,35 @@ CLIP = 600
 """Characters read of each hit."""
 
 
-_LOOKED_UP = 20  # words at most whose frequency is asked for; each costs the store a lookup
 _LONG = 8  # bytes; up to here a longer word is likely to be a rarer one
 
 
-def terms(
-    hits: Sequence[tuple[str, float]],
-    known: Collection[str],
-    frequencies: Callable[[Collection[str]], Mapping[str, int]],
-    documents: int,
-) -> dict[Term, float]:
-    """The words to search for as well, with weights up to ``WEIGHT``.
+def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dict[str, float]:
+    """The likeliest words to search for as well, with what each is worth before it is known how rare it is.
 
     Args:
         hits: text and score of the best hits, best first.
         known: tokens of the question, which are not taken again.
-        frequencies: tells in how many documents each token occurs.
-        documents: how many there are.
     """
     worth: dict[str, float] = {}
     for text, score in hits:
         counts = Counter(words.index_tokens(text[:CLIP]))
-        length = sum(counts.values())
-        for token, count in counts.items():
-            if token not in known and words.is_telling(token):
-                share = score / hits[0][1] * count / (count + bm25.SATURATION + length / CLIP)
-                worth[token] = worth.get(token, 0.0) + share
-    likely = sorted(worth, key=lambda token: (-worth[token] * min(len(token.encode()), _LONG), token))[
-        :_LOOKED_UP
-    ]
-    held = frequencies(likely)
-    # A word of a single document leads to that document only.
-    value = {
-        token: worth[token] * bm25.idf(documents, held[token]) for token in likely if held.get(token, 0) > 1
-    }
-    best = sorted(value, key=lambda token: (-value[token], token))[:TERMS]
-    return {Term(token): WEIGHT * value[token] / value[best[0]] for token in best}
+        room = bm25.SATURATION + counts.total() / CLIP
+        share = score / hits[0][1]
+        for token in counts.keys() - known:
+            if words.is_telling(token):
+                count = counts[token]
+                worth[token] = worth.get(token, 0.0) + share * count / (count + room)
+    likely = sorted(worth, key=lambda token: (-worth[token] * min(len(token.encode()), _LONG), token))
+    return {token: worth[token] for token in likely[:LOOKED_UP]}
+
+
+def terms(worth: Mapping[str, float], postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
+    """The words of ``candidates`` to search for, with weights up to ``WEIGHT``.
+
+    ``postings`` tells where each of them stands; a word of a single document leads to that document only.
+    """
+    held = {term: len(its) for term, its in postings.items() if len(its) > 1}
+    value = {term: worth[term.text] * bm25.idf(documents, frequency) for term, frequency in held.items()}
+    best = sorted(value, key=lambda term: (-value[term], term))[:TERMS]
+    return {term: WEIGHT * value[term] / value[best[0]] for term in best}

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 
 from wellkept.policy import dates, days, lazy, numbers
@@ -22,7 +24,6 @@ from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
 from wellkept.policy.contrast import affirmed
 from wellkept.policy.intent import sentences, states
-from wellkept.policy.pasted import own_words
 from wellkept.policy.plainwords import (
     FILLER,
     FIRST,
@@ -31,6 +32,7 @@ from wellkept.policy.plainwords import (
     KIN,
     OTHERS,
 )
+from wellkept.policy.quoted import own_words
 from wellkept.policy.roles import follows_another, misread
 from wellkept.policy.spoken import content, is_said, stem, stems
 from wellkept.policy.values import blank, misplaced, whole_dates, without_units
@@ -42,6 +44,7 @@ _SIMPLE_PAST = lazy.compile(
     r"(?:^|,|\b(?:i|we|he|she|they|who)\b)\s*(?:\w+ly |also |just |once |first )?(\w+ed)\b"
 )
 _NO_SUBJECT = FILLER | {"my", "我的", "mine", "me"}
+_COMMAS = lazy.compile(r"[,;\n，。；、](?!\d)")
 # Clauses, of what comes after the words of a claim.
 _TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
 
@@ -119,7 +122,7 @@ def _end_of_words(claim: Claim, sentence: str) -> int:
         for want in content(blank(claim.text))
     )
     last = max((first, *places))
-    end = bisect_left(range(len(sentence)), True, key=lambda size: len(words.tokens(sentence[:size])) > last)
+    end = _reaching(sentence, last + 1)
     while (
         0 < end < len(sentence)
         and sentence[end].isascii()
@@ -127,6 +130,21 @@ def _end_of_words(claim: Claim, sentence: str) -> int:
     ):
         end += 1
     return end
+
+
+def _reaching(sentence: str, count: int) -> int:
+    """The least length at which ``sentence`` has ``count`` words. Words do not reach over commas, so that only the
+    part in which it has them is read more than once."""
+    begin, end, known = 0, 0, 0
+    for end in [*(comma.end() for comma in _COMMAS.finditer(sentence)), len(sentence)]:
+        more = len(words.tokens(sentence[begin:end]))
+        if known + more >= count:
+            break
+        begin, known = end, known + more
+    sizes = range(begin, end)
+    return begin + bisect_left(
+        sizes, True, key=lambda size: known + len(words.tokens(sentence[begin:size])) >= count
+    )
 
 
 def _is_named(claim: Claim, lead: str) -> bool:
@@ -137,8 +155,8 @@ def _is_named(claim: Claim, lead: str) -> bool:
 
 def _values(claim: Claim, said: Said) -> str | None:
     """Numbers and dates of the claim that are not those of the quote."""
-    known_days = days.known(claim.quote, said.at, said.zone)
-    for each in days.find(claim.text, said.at, said.zone):
+    known_days = days.known(claim.quote, said.at, said.zone, said.text)
+    for each in days.find(claim.text, said.at, said.zone, said.text):
         if not known_days & {each.day, each.phrase.date}:
             return f"the date {claim.text[each.phrase.start : each.phrase.end]!r} is not what the quote says"
     known = {(item.value, item.unit) for item in numbers.find(blank(claim.quote))}
@@ -172,13 +190,15 @@ def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> s
     missing = [word for word in wanted if not is_said(word, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
-    sentence = whole_dates(sentence)
-    reasons = [
-        misplaced(claim.text, run, sentence, said.at, said.zone)
-        or _turned(claim, wanted, [blank(part, " ") for part in run], sentence)
-        for run in _supporting(wanted, clauses(sentence))
-    ]
-    return None if None in reasons else reasons[0]
+    sentence, first = whole_dates(sentence), None
+    for run in _supporting(wanted, clauses(sentence)):
+        reason = misplaced(claim.text, run, sentence, said.at, said.zone) or _turned(
+            claim, wanted, [blank(part, " ") for part in run], sentence
+        )
+        if reason is None:
+            return None
+        first = first or reason
+    return first
 
 
 def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
@@ -204,18 +224,21 @@ def _past(said: str) -> list[str]:
 
 
 def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
-    """The shortest runs of clauses that hold all that is wanted."""
-    for size in range(1, len(parts) + 1):
-        runs = [list(parts[start : start + size]) for start in range(len(parts) - size + 1)]
-        found = [run for run in runs if _holds(run, wanted)]
-        if found:
-            return found
-    return [list(parts)]
-
-
-def _holds(run: Sequence[str], wanted: Sequence[str]) -> bool:
-    spoken = set(stems(" , ".join(run)))
-    return all(is_said(word, spoken) for word in wanted)
+    """The shortest runs of clauses that hold all that is wanted; all of them together when none does."""
+    spoken = [set(stems(part)) for part in parts]
+    said = [[word for word in set(wanted) if is_said(word, there)] for there in spoken]
+    missing, held, start, runs = len(set(wanted)), Counter[str](), 0, []
+    for end, here in enumerate(said, start=1):
+        missing -= sum(not held[word] for word in here)
+        held.update(here)
+        while start < end and not missing:
+            runs.append((end - start, start))
+            held.subtract(said[start])
+            missing += sum(not held[word] for word in said[start])
+            start += 1
+    shortest = min(runs, default=(len(parts), 0))[0]
+    found = [list(parts[start : start + size]) for size, start in runs if size == shortest]
+    return found or [list(parts)]
 
 
 def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], before: str) -> str | None:
@@ -263,13 +286,14 @@ def _is_object(claim: Claim, strange: Sequence[str]) -> bool:
 def _within(part: str, text: str) -> bool:
     """Whether the words of ``part`` stand side by side in ``text``, whatever their case, width and
     endings."""
-    wanted, there = (
-        [stem(token.text) for token in words.tokens(part)],
-        [stem(token.text) for token in words.tokens(text)],
-    )
-    if not wanted:
-        return False
-    return any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
+    wanted = _in_a_row(part)
+    return wanted != _in_a_row("") and wanted in _in_a_row(text)
+
+
+@lru_cache(maxsize=1024)
+def _in_a_row(text: str) -> str:
+    """The stems of all words of ``text``, each between line ends, so that a run of words is a part of it."""
+    return "\n".join(["", *(stem(token.text) for token in words.tokens(text)), ""])
 
 
 def _overlaps(quote: str, sentence: str) -> bool:
@@ -284,9 +308,9 @@ def dated(text: str, said: Said) -> str:
 
     A day that its words leave open ("June 3") stays as it is, unless the tense tells which is meant.
     """
-    return days.dated(text, said.at, said.zone)
+    return days.dated(text, said.at, said.zone, said.text)
 
 
 def since(value: str, claim: Claim, said: Said) -> datetime | None:
     """The moment of a date that a model gave, when the quote names that day; None for any other."""
-    return days.moment(value, claim.quote, said.at, said.zone)
+    return days.moment(value, claim.quote, said.at, said.zone, said.text)

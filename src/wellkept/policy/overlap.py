@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from wellkept.records import Block, Draft, Event, Image, Other, ToolCall, ToolResult, blocks_of, text_of
 
-MARGIN = 64
-"""How many events beyond the number of messages it takes to see through retries and edits."""
+_MARGIN = 64
 
 Item: TypeAlias = Event | Draft
 
@@ -20,6 +19,12 @@ class _Run(NamedTuple):
     size: int
     stored: int
     sent: int
+
+
+def reach(sent: int) -> int:
+    """How many events of a session's end it takes to tell what of ``sent`` messages is new: retries and edits of a list
+    are seen through, and a single message is compared with the last event alone."""
+    return sent + _MARGIN if sent > 1 else 1
 
 
 def fresh_from(stored: Sequence[Item], sent: Sequence[Item]) -> int:

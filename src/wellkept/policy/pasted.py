@@ -1,4 +1,4 @@
-"""Which words of a message are its writer's own, and which are quoted, pasted or played?"""
+"""A text that is handed over behind an order or a head of its own, without a mark around it, and a part that is played."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ import re
 
 from wellkept.policy import lazy
 
-# What a person writes around other people's words.
-_MARKED = lazy.compile(
-    r"```.*?(?:```|\Z)|[“\"「『‘](?=\s*(?:我|I\b))[^”\"」』’\n]*[”\"」』’]|(?<!\w)'(?=I\b)[^\n]*?'(?!\w)|<(\w+)[^<>]*>.*?</\1>|^[^\S\n]*>.*?$|“[^”]{12,}”|\"[^\"\n]{12,}\"|「[^」]{6,}」|『[^』]{6,}』|《[^》]*》"
-    r"|^-{3,}$.*?(?:^-{3,}$|\Z)|^={3,}$.*?(?:^={3,}$|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
 _WORK = (
     r"(?:proof-?read|translate|summari[sz]e|sum up|rewrite|rephrase|paraphrase|polish|correct|edit|improve|shorten|fix"
     r"|review|check|analy[sz]e|explain|reply to|answer)\b"
@@ -42,10 +36,9 @@ _BACK = lazy.compile(
 )
 
 
-def own_words(text: str) -> str:
-    """``text`` without what is quoted, pasted or said in a role."""
-    plain = _MARKED.sub(" \n ", text)
-    if (found := _HANDED_OVER.search(plain)) is None:
-        return plain
-    back = _BACK.search(plain, found.end())
-    return f"{plain[: found.start()]} \n {plain[back.end() :] if back else ''}"
+def without_pasted(text: str) -> str:
+    """``text`` without a letter, a text to be worked on or what is said in a role, up to where the writer comes back."""
+    if (found := _HANDED_OVER.search(text)) is None:
+        return text
+    back = _BACK.search(text, found.end())
+    return f"{text[: found.start()]} \n {text[back.end() :] if back else ''}"

@@ -99,8 +99,10 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     lone = question.lone(asked.terms, postings)
     terms, postings = {**asked.terms, **lone}, {**postings, **index.postings(lone)}
     own = _scores(terms, postings, index)
-    added = _feedback(asked, own, index)
-    text = _scores(added, index.postings(added), index, own)
+    worth = _feedback(asked, own, index)
+    more = index.postings([Term(token) for token in worth])
+    added = feedback.terms(worth, more, index.documents)
+    text = _scores(added, more, index, own)
     lenders = bm25.lenders(text)
     sums = bm25.with_neighbours(text, lenders)
     close = meant.standing() if meant is not None else {}
@@ -135,14 +137,14 @@ def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, f
     return total
 
 
-def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[Term, float]:
+def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[str, float]:
     """Only from what people said: a long answer of the assistant would lead away."""
     docs = index.docs(own.keys())
     said = (key for key in _best(own, _HEARD) if docs[key].role != "assistant")
     best = list(islice(said, feedback.DOCUMENTS))
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
-    return feedback.terms(hits, {term.text for term in asked.terms}, index.frequencies, index.documents)
+    return feedback.candidates(hits, {term.text for term in asked.terms})
 
 
 def _read(text: str) -> dict[str, frozenset[str]]:
@@ -152,13 +154,14 @@ def _read(text: str) -> dict[str, frozenset[str]]:
 
 def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning | None) -> Found:
     parts = pool.parts(key)
-    shares = sum(share for share, its in pool.held.values() if key in its or key - 1 in its or key + 1 in its)
+    before, after = key - 1, key + 1
+    shares = sum([s for s, its in pool.held.values() if key in its or before in its or after in its])
     return Found(
         key=key,
         score=sum(parts.values()) * math.prod(factors.values()),
         relevance=max(shares, meant.similarity(key) if meant else 0.0),
         parts={**parts, **factors},
-        around=tuple(near for near in (key - 1, key + 1) if near in pool.docs),
+        around=tuple([near for near in (before, after) if near in pool.docs]),
     )
 
 

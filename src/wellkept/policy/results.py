@@ -102,10 +102,12 @@ def _too_weak(candidate: Found, wish: Wish) -> str | None:
 
 def _twin(key: int, kept: Iterable[int], tokens: Mapping[int, frozenset[str]]) -> int | None:
     mine = tokens[key]
+    size = len(mine)
+    least, most = ALIKE * size, size / ALIKE
     for other in kept:
         its = tokens[other]
-        if ALIKE * len(mine) <= len(its) <= len(mine) / ALIKE:
+        if least <= len(its) <= most:
             shared = len(mine & its)
-            if shared >= ALIKE * (len(mine) + len(its) - shared):
+            if shared >= ALIKE * (size + len(its) - shared):
                 return other
     return None

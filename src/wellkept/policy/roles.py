@@ -49,7 +49,7 @@ def misread(text: str, wanted: Sequence[str], run: Sequence[str], before: str) -
             return "the message says it the other way round"
     return (
         _crossed(order, run)
-        or _of_another(text, run, before)
+        or _of_another(text, run, before[-200:])
         or (_unfinished(text, order, run) if order else None)
     )
 

@@ -48,9 +48,6 @@ class Shelf:
     def postings(self, terms: Collection[Term]) -> Mapping[Term, Postings]:
         return {term: self._started(term.text) if term.prefix else self._of(term.text) for term in terms}
 
-    def frequencies(self, tokens: Collection[str]) -> Mapping[str, int]:
-        return {token: len(self._of(token)) for token in tokens}
-
     def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
         return self._docs
 

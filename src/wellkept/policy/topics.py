@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wellkept.policy import lazy
+from wellkept.policy.gist import parsed
 from wellkept.policy.names import CITIES
 from wellkept.records import Record
 from wellkept_flash import words
@@ -97,7 +98,9 @@ _TABLE: dict[str, tuple[str, str]] = {
     "weight": ("weight 体重", r"体重|weighs? |weight\b"),
     "blood type": ("blood_type 血型", r"血型|blood type"),
 }  # fmt: skip
-_TOPICS = {name: lazy.compile(pattern) for name, (_, pattern) in _TABLE.items()}
+# The first one told of, and of those that begin together the first in the table; its group is its place there.
+_NAMES = list(_TABLE)
+_TOPIC = lazy.compile("|".join(f"({pattern})" for _, pattern in _TABLE.values()))
 _KEYS = {key: name for name, (keys, _) in _TABLE.items() for key in keys.split()}
 _FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
 
@@ -117,10 +120,12 @@ _FORMS = lazy.compile(
 # 住过, 住在…的时候: it was so, at least.
 _PAST = lazy.compile(r"^过(?!敏)|的?时候|那[时年天]")
 _LINK = lazy.compile(r"^(?: number| address|号码?|地址|日期)*(?:现?在)?(?:[换改变]成|[改变]为|[是为叫])?了?")
-_WHEN = lazy.compile(
+_WHEN_WORDS = (
     r"(?:\b(?:currently|now|nowadays|presently|recently|just|already|finally|s|new|own|current)\b"
     r"|现在|目前|如今|现|今年|已经?|刚刚?|最近|终于|后来|去年|上周|上个?月|的|自己|正|又|改|\d{4}(?:-\d\d){0,2}年?)\s*"
 )
+_WHEN = lazy.compile(_WHEN_WORDS)
+_WHEN_AT_END = lazy.compile(rf"(?:^|(?<=\s)|(?<=[一-鿿]))(?:{_WHEN_WORDS})$")
 # Those of whom one may have several; a longer name ("younger son") says which.
 _MANY = lazy.compile(
     r"(?:sons?|daughters?|child|kids?|bab(?:y|ies)|brothers?|sisters?|friends?|colleagues?|coworkers?|classmates?|neighbou?rs?"
@@ -162,26 +167,22 @@ def topic(predicate: str) -> Topic | None:
     if favourite:
         named = f"favourite {favourite[1] or favourite[2]}"
         return Topic(named, statement[: favourite.start()].strip(), False, statement[favourite.end() :])
-    found = [(match.start(), at, match, name) for at, (name, match) in enumerate(_matches(statement))]
-    if not found:
+    match, trade = _TOPIC.search(statement), None
+    if match is None or match.start():
+        trade = _TRADED.match(statement)
+    match = trade or match
+    if match is None:
         return None
-    *_, match, name = min(found, key=lambda each: each[:2])
     holder, rest = _holder(statement[: match.start()]), _LINK.sub("", statement[match.end() :], count=1)
     if holder is None or _PAST.search(rest):
         return None
-    many = bool(_MANY.fullmatch(holder)) or name == "trade"
-    return Topic("job" if name == "trade" else name, holder, many, rest)
+    many = bool(_MANY.fullmatch(holder)) or trade is not None
+    return Topic("job" if trade else _NAMES[(match.lastindex or 0) - 1], holder, many, rest)
 
 
 def tells(statement: str) -> bool:
     """Whether any topic is told of in a ``bare`` statement, wherever in it."""
-    return not statement.isdigit() and any(pattern.search(statement) for pattern in _TOPICS.values())
-
-
-def _matches(statement: str) -> list[tuple[str, re.Match[str]]]:
-    found = [(name, pattern.search(statement)) for name, pattern in _TOPICS.items()]
-    found.append(("trade", _TRADED.match(statement)))
-    return [(name, match) for name, match in found if match is not None]
+    return not statement.isdigit() and _TOPIC.search(statement) is not None
 
 
 def _holder(before: str) -> str | None:
@@ -192,7 +193,7 @@ def _holder(before: str) -> str | None:
     holder = before
     while match := _WHEN.match(holder):
         holder = holder[match.end() :]
-    while holder and (match := re.search(rf"(?:^|(?<=\s)|(?<=[一-鿿]))(?:{_WHEN.pattern})$", holder)):
+    while holder and (match := _WHEN_AT_END.search(holder)):
         holder = holder[: match.start()]
     holder = holder.strip()
     if _SOME.search(holder):
@@ -208,7 +209,8 @@ def _is_plain(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """``text`` folded, without the subject it begins with and the words that say nothing."""
-    kept = [token.text for token in words.tokens(_CALLED.sub(" named", text)) if token.kind != words.SKIP]
+    said = parsed(_CALLED.sub(" named", text)).tokens
+    kept = [token.text for token in said if token.kind != words.SKIP]
     while kept and (
         kept[0] in ("的", "users", "s") or words.is_subject(words.Token(kept[0], words.WORD, False))
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from wellkept.policy import dates, days, numbers
 from wellkept.policy.plainwords import FRAME
@@ -54,13 +55,15 @@ def misplaced(text: str, run: Sequence[str], sentence: str, at: datetime, zone: 
     return _swapped(text, together)
 
 
-def _days(text: str, at: datetime, zone: str) -> set[str]:
+@lru_cache(maxsize=256)
+def _days(text: str, at: datetime, zone: str) -> frozenset[str]:
     """The days of ``text``, without their years: a claim may leave them out or add them."""
-    return {(each.day or each.phrase.date)[-6:] for each in days.find(text, at, zone)}
+    return frozenset((each.day or each.phrase.date)[-6:] for each in days.find(text, at, zone))
 
 
-def _numbers(text: str) -> set[str]:
-    return {item.value for item in numbers.find(blank(text)) if not item.article}
+@lru_cache(maxsize=256)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(item.value for item in numbers.find(blank(text)) if not item.article)
 
 
 def _swapped(text: str, together: str) -> str | None:

@@ -11,13 +11,12 @@ from starlette.requests import Request
 
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
-from wellkept.policy.checks import check_name
 from wellkept.policy.messages import parse
-from wellkept.policy.overlap import MARGIN, fresh_from
+from wellkept.policy.overlap import fresh_from, reach
 from wellkept.policy.redact import redact_content
 from wellkept.records import Draft, Event, Scope, text_of
 from wellkept.server.answers import Answer
-from wellkept.server.auth import decoded, scope_of
+from wellkept.server.auth import check_session, decoded, scope_of
 from wellkept.server.problems import Problem
 from wellkept.server.providers import Json, Provider
 from wellkept.server.service import Service
@@ -53,7 +52,7 @@ async def asked(service: Service, request: Request) -> Ask | None:
     session = _decoded(headers, "x-wellkept-session")
     if session is None:
         return None
-    check_name("session_id", session)
+    check_session(session)
     read_only = _choice(headers, "x-wellkept-mode", READ_ONLY)
     visitor.may("reader" if read_only else "writer")
     tools = _choice(headers, "x-wellkept-tools", "1")
@@ -128,7 +127,7 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     session = memory.session(
         namespace=scope.namespace, user=scope.user, session_id=ask.session_id, create=True
     )
-    stored = session.get_recent(len(sent) + MARGIN)
+    stored = session.get_recent(reach(len(sent)))
     session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
     try:
         context = session.get_context(_question(sent), ask.budget)
@@ -142,7 +141,7 @@ def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequen
     """Without appending anything: what is new stands behind the context of what is stored."""
     scope = ask.scope
     reader = memory.read_only().session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
-    stored = reader.get_recent(len(sent) + MARGIN)
+    stored = reader.get_recent(reach(len(sent)))
     new = sent[fresh_from(stored, _as_stored(memory, sent)) :]
     context = reader.get_context(_question(sent), ask.budget)
     items: list[Event | Draft] = [*context.events, *new]

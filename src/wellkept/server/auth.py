@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from fastapi import Depends, Request
 
 from wellkept.aio import AsyncMemory
-from wellkept.errors import NotFound
+from wellkept.errors import InvalidInput, NotFound
 from wellkept.policy.checks import check_name
 from wellkept.records import Scope
 from wellkept.server.problems import Problem
@@ -127,6 +127,13 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
         raise Problem(422, "invalid_input", f"Whose memory? Say {what}=… or X-Wellkept-{what.title()}: …")
     check_name(what, name)
     return name
+
+
+def check_session(id: str) -> None:
+    """Raise InvalidInput for an id that no path of this service could name."""
+    check_name("session_id", id)
+    if "/" in id:
+        raise InvalidInput("A session's id stands in paths: it must hold no slash.")
 
 
 Names = tuple[str | None, str | None]

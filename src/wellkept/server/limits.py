@@ -7,10 +7,12 @@ from urllib.parse import urlsplit
 
 import anyio
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wellkept.server.auth import Doorkeeper
 from wellkept.server.problems import Problem, problem
+from wellkept.server.providers import error_at
 from wellkept.server.settings import Settings, is_loopback
 
 BYTES_A_SECOND = 16 << 10
@@ -34,7 +36,14 @@ class Limits:
         if refused is not None:
             status, code, detail = refused
             # What was not read would be taken for the next request.
-            await problem(status, code, detail, headers={"connection": "close"})(scope, receive, send)
+            headers = {"connection": "close"}
+            known = error_at(scope["path"], status, detail)
+            said = (
+                problem(status, code, detail, headers=headers)
+                if known is None
+                else Response(known, status, {**headers, "x-wellkept-source": "gateway"}, "application/json")
+            )
+            await said(scope, receive, send)
             return
         await self._app(scope, _Body(receive, most, self._settings.body_seconds), send)
 

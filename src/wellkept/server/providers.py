@@ -152,3 +152,9 @@ def _joined(given: Any, system: str) -> Any:
     if isinstance(given, list):
         return [*given, {"type": "text", "text": system}]
     raise InvalidInput("The system message is neither text nor a list of parts.")
+
+
+def error_at(path: str, status: int, message: str) -> bytes | None:
+    """An error as the clients know it who use the interface at ``path``; None where no provider's stands."""
+    providers = (OpenAI(), Anthropic())
+    return next((it.error(status, message) for it in providers if path.startswith(f"/{it.name}/")), None)

@@ -19,9 +19,14 @@ from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
+from wellkept.store.sqlite.connection import bound_caches
 
-SWITCH_SECONDS = 0.001
-"""How long a thread may keep others from running. Python's 5 ms are a request's time, and it may wait for several turns."""
+SWITCH_SECONDS = 0.0002
+"""How long a thread may keep others from running. Each of a request's many calls to SQLite lets go of the interpreter and
+waits so long to have it back while background work runs; with Python's 5 ms that would be many times a request's time."""
+
+PAGES = 8 << 20
+"""Bytes for the pages that SQLite keeps for all threads together. Readers drop theirs at each commit of others anyway."""
 
 _M_ARENA_MAX = -8  # malloc.h
 
@@ -41,6 +46,7 @@ def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
     ``on_ready`` is called with the service's address when it listens.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
+    bound_caches(PAGES)
     _share_heap()
     server_of(app, on_ready=on_ready).run()
 

@@ -64,9 +64,6 @@ class Corpus(Protocol):
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """How often each term stands in which document."""
 
-    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
-        """In how many documents each token stands."""
-
     def roll(self, scope: Scope) -> Roll | None:
         """All of them; None when there are too many to keep at hand, or it cannot be done now."""
 

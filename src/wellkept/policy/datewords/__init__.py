@@ -29,6 +29,7 @@ from wellkept.records import Record
 __all__ = ["MONTHS", "Kind", "Word", "words"]
 
 _RULES = (*chinese.rules, *digits.rules, *english.rules)
+_KEYS = frozenset().union(*(rule.keys for rule in _RULES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,11 @@ def words(text: str) -> Iterator[Word]:
     """The date and time words of ``text``, in order, the longest where they overlap."""
     folded = numbers.half_width(text)
     lower = folded.lower()
+    present = {key for key in _KEYS if key in lower}
     found = [
         Word(_start(match), match.end(), rule.kind, value)
         for rule in _RULES
-        if any(key in lower for key in rule.keys)
+        if not present.isdisjoint(rule.keys)
         for match in rule.pattern.finditer(folded)
         if "\n" not in match[0].strip() and (value := rule.value(match))
     ]

@@ -35,6 +35,11 @@ _LINGER_SECONDS = 0.001
 _inherited: list[Any] = []
 
 
+def bound_caches(bytes: int) -> None:
+    """Let the page caches of all connections of this process together take about so much; each alone has its own limit."""
+    apsw.soft_heap_limit(bytes)
+
+
 class Connections:
     """Opens and hands out connections to the file at ``path``.
 

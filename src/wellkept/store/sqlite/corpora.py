@@ -130,10 +130,6 @@ class _Corpus:
         owner = scope_key(self._db, scope)
         return {} if owner is None else self._terms.postings(owner, terms)
 
-    def frequencies(self, scope: Scope, tokens: Collection[str]) -> dict[str, int]:
-        owner = scope_key(self._db, scope)
-        return {} if owner is None else self._terms.frequencies(owner, tokens)
-
 
 class EventCorpus(_Corpus):
     """See ``store.protocol.Corpus``."""

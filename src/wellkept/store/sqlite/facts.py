@@ -307,10 +307,11 @@ class Writer:
         return fact
 
     def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
-        indexed = indexed_terms(fact)
+        terms = terms_of(fact)
+        indexed = [*terms, *handles(fact).stored] if fact.state in _SEARCHED else []
         row = _row(fact)
         try:
-            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), len(terms_of(fact))))
+            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), len(terms)))
         except apsw.ConstraintError as error:
             raise Conflict(
                 f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."

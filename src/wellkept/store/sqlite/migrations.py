@@ -124,4 +124,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("topics", "CREATE INDEX summaries_topic ON summaries (session, topic, version DESC)"),
     ("frequencies", "".join(terms.FREQUENCIES.format(name=name) for name in vectors.KINDS)),
     ("departures", "ALTER TABLE scopes ADD COLUMN departed INTEGER NOT NULL DEFAULT 0"),
+    ("no_frequencies", "".join(f"DROP TABLE {name}_frequencies;" for name in vectors.KINDS)),
 ]

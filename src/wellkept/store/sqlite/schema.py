@@ -44,16 +44,19 @@ def prepare(connections: Connections) -> None:
                 _migrate(connection)
             if not connections.read_only and is_of_other_words(connection):
                 connections.configure(connection)
-                _renew(connection)
+                _renew(connection, connections.path)
     finally:
         connection.close()
 
 
-def _renew(connection: apsw.Connection) -> None:
+def _renew(connection: apsw.Connection, path: str) -> None:
     """Another version split texts into words by other rules: its index would hide what it holds from today's."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         if is_of_other_words(connection):
+            from logging import getLogger
+
+            getLogger("wellkept.store").warning("%s: its text index is made anew by newer rules for words", path)
             rebuild(connection)
         connection.execute("COMMIT")
     except BaseException:

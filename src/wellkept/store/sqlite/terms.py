@@ -10,8 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 
 import apsw
 
@@ -35,20 +33,15 @@ class Terms:
 
     @cached_property
     def _exact(self) -> str:
+        # A row a term, because each row that reaches Python costs as much as a place in the index.
         return (
-            "SELECT asked.key, found.doc FROM json_each(?) asked"
-            f" CROSS JOIN {self._name}_postings found ON found.term = asked.value"
-        )
-
-    @cached_property
-    def _counted(self) -> str:
-        return (
-            f"SELECT term, doc FROM {self._name}_frequencies WHERE term IN (SELECT value FROM json_each(?))"
+            f"SELECT (SELECT json_group_array(doc) FROM {self._name}_postings WHERE term = asked.value)"
+            " FROM json_each(?) asked"
         )
 
     @cached_property
     def _prefixed(self) -> str:
-        return f"SELECT doc FROM {self._name}_postings WHERE term >= ? AND term <= ?"
+        return f"SELECT json_group_array(doc) FROM {self._name}_postings WHERE term >= ? AND term <= ?"
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
@@ -64,24 +57,19 @@ class Terms:
     def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """How often each term stands in which row."""
         salt = f"{scope_key:x}x"
-        found: dict[Term, dict[int, int]] = {term: {} for term in terms}
         exact = [term for term in terms if not term.prefix]
         asked = json.dumps([salt + term.text for term in exact], ensure_ascii=False)
-        # The rows of a term follow one another.
-        for place, its in groupby(self._db.execute(self._exact, (asked,)), itemgetter(0)):
-            found[exact[place]] = Counter(map(itemgetter(1), its))
+        rows = self._db.execute(self._exact, (asked,)) if exact else ()
+        found: dict[Term, dict[int, int]] = {
+            term: Counter(json.loads(docs)) for term, (docs,) in zip(exact, rows, strict=True)
+        }
         for term in terms:
             if term.prefix:
                 first = salt + term.text
-                rows = self._db.execute(self._prefixed, (first, first + _LAST))
-                found[term] = Counter(map(itemgetter(0), rows))
+                found[term] = Counter(
+                    json.loads(self._db.execute(self._prefixed, (first, first + _LAST)).get)
+                )
         return found
-
-    def frequencies(self, scope_key: int, tokens: Collection[str]) -> dict[str, int]:
-        """In how many rows each token stands; those that stand in none are left out."""
-        salt = f"{scope_key:x}x"
-        wanted = json.dumps([salt + token for token in tokens], ensure_ascii=False)
-        return {term[len(salt) :]: count for term, count in self._db.execute(self._counted, (wanted,))}
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
