@@ -519,7 +519,7 @@ I teach biology, my husband chemistry|The user teaches chemistry
 I share a flat with my cousin, a pilot|The user is a pilot
 I have a sister, a dancer|The user is a dancer
 我是校长的邻居|用户是校长
-Review the following cover letter:\n\nI have ten years of experience in sales.|The user has ten years of experience in sales|I have ten years of experience in sales
+Review the following cover letter:\n\nI have sold cars for ten years.|The user has sold cars for ten years|I have sold cars for ten years
 请翻译：\n我今年40岁。|用户40岁|我今年40岁
 Can you rewrite this email?\nI am the new manager at Ikea.|The user is the new manager at Ikea|I am the new manager at Ikea
 主题：你好\n发件人：小李\n\n我住在成都|用户住在成都|我住在成都
@@ -530,6 +530,31 @@ I am the boss here, shouted the old woman.|The user is the boss|I am the boss he
 你当老师，我当学生，我们演一出戏，我是小学生|用户是小学生|我是小学生
 I'm proud of my garden|The user is proud
 I'm short of money|The user is short
+I am 5 foot 9, not 5 foot 6|The user is 5 foot 6
+I never liked beer nor wine|The user likes wine
+I'd choose trains instead of planes|The user chooses planes
+We relocated here from Denver|The user lives in Denver
+I gave my bike to Tom|Tom gave the user a bike
+I gave my piano away|The user has a piano
+我把旧手机扔了|用户有旧手机
+我从小公司跳到了阿里|用户在小公司
+My landlord owes me 200 dollars|The user owes the landlord 200 dollars
+我借给小陈一千块|小陈借给用户1000元
+我有三个姐姐一个哥哥|用户有三个哥哥
+I have five nephews and two nieces|The user has five nieces
+My rent is due on May 1 and my tax on May 15|The user's rent is due on May 15
+My uncle is in town. Has a boat.|The user has a boat|Has a boat
+我室友回来了。在银行上班|用户在银行上班|在银行上班
+Summarise:\nI have been a judge for 20 years.|The user has been a judge for 20 years|I have been a judge for 20 years
+把下面这段翻译成英文：\n我住在昆明，有一个女儿。|用户住在昆明|我住在昆明
+我是院长的秘书|用户是院长
+I'm fond of tea but tired of coffee|The user is tired
+I work with Dana, a lawyer|The user is a lawyer
+I live in Graz, my parents in Wien|The user lives in Wien
+Kim is younger than me|The user is younger than Kim
+我表弟比我胖|用户比表弟胖
+My salary is 4000 and my bonus is 500|The user's bonus is 4000
+我工资8000，房租3000|用户房租8000元
 """
 
 GROUNDED = r"""
@@ -871,6 +896,56 @@ Our son Leo starts school in September|The user's son Leo starts school in Septe
 我身高一米八|用户身高180厘米
 我们是在大理认识的|用户在大理认识
 昨天我哥来了。今天我加班|用户今天加班|今天我加班
+I've been living in Porto since 2018|The user has been living in Porto since 2018
+My daughter Mia started piano lessons last year|The user's daughter Mia started piano lessons
+I run a small bakery with my husband|The user runs a small bakery
+My husband and I run a bakery|The user's husband runs a bakery
+I got divorced in 2020|The user got divorced in 2020
+I take 20 mg of lisinopril every morning|The user takes 20 mg of lisinopril every morning
+My car is a 2015 Honda Civic|The user's car is a 2015 Honda Civic
+I prefer window seats over aisle seats|The user prefers window seats over aisle seats
+I prefer tea to coffee|The user prefers tea to coffee
+I studied biology at Leeds, then moved to London|The user studied biology at Leeds
+I'm 34, married, with two kids|The user is 34
+I'm 34, married, with two kids|The user is married
+I'm 34, married, with two kids|The user has two kids
+My team of six people works on search|The user's team works on search
+My flight to Rome leaves on May 3 at 9 am|The user's flight to Rome leaves on May 3
+Our dog Bello, a beagle, is 4|The user's dog Bello is a beagle
+Our dog Bello, a beagle, is 4|The user's dog Bello is 4
+I'm learning Spanish because my wife is from Chile|The user is learning Spanish
+I'm learning Spanish because my wife is from Chile|The user's wife is from Chile
+My sister called. I have two kids, by the way.|The user has two kids|I have two kids
+Everyone calls me Bobby|Everyone calls the user Bobby
+My doctor put me on a low-salt diet|The user's doctor put the user on a low-salt diet
+I wake up at 6 and go to bed at 10|The user wakes up at 6
+I live in Bonn with my mother, who is 80|The user lives in Bonn
+I quit my job at Ford in March|The user quit a job at Ford
+The kids are 4 and 7|The kids are 4 and 7
+I've got three sisters and one brother|The user has three sisters and one brother
+I have 2 cats. One is called Tom.|The user has 2 cats|I have 2 cats
+I use vim, not emacs|The user uses vim
+我和老公都是老师|用户的老公是老师
+我在北京工作，老家在山东|用户的老家在山东
+我在北京工作，老家在山东|用户在北京工作
+我儿子上小学三年级|用户的儿子上小学三年级
+我每天早上七点起床，晚上十一点睡觉|用户每天早上七点起床
+我养了两只猫，一只叫咪咪，一只叫花花|用户养了两只猫
+我前年从国企辞职，现在自己创业|用户自己创业
+我对海鲜和花生都过敏|用户对海鲜和花生过敏
+我喜欢喝拿铁，不加糖|用户喜欢喝拿铁
+我老家是湖南的|用户的老家是湖南
+我是一个两岁孩子的妈妈|用户是一个两岁孩子的妈妈
+我的生日是5月3日，我老婆的是6月4日|用户的生日是5月3日
+我家在三楼，没有电梯|用户家在三楼
+我正在减肥，目标是60公斤|用户的目标是60公斤
+我妈有高血压，我也有|用户的妈妈有高血压
+我妈有高血压，我也有|用户的妈有高血压
+我姓王，叫王小明|用户叫王小明
+我把咖啡戒了|用户把咖啡戒了
+我不是本地人，是四川人|用户是四川人
+我把重要文件都放在公司|用户把重要文件放在公司
+我去年搬到深圳，之前在广州|用户搬到深圳
 """
 
 # True, and refused all the same: the gate is strict.
@@ -888,6 +963,11 @@ We're getting married on June 4|The user is getting married on June 4
 我妈妈60岁，爸爸62岁|用户的爸爸62岁
 我同事小王借给我一本书|小王借给用户一本书
 我从去年开始学日语|用户学日语
+I studied biology at Leeds, then moved to London|The user moved to London
+I weigh 82 kg and want to get to 75 kg|The user weighs 82 kg
+I live in Bonn with my mother, who is 80|The user's mother is 80
+下周我要去上海出差三天|用户要去上海出差三天
+我从2019年开始在腾讯工作|用户在腾讯工作
 """
 
 

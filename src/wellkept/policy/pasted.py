@@ -24,6 +24,7 @@ _ASKING = (
 # A line that orders work on a text, with the text on the lines after it; and the head of a letter.
 _HANDED_OVER = lazy.compile(
     rf"^{_ASKING}(?:\b{_WORK}[^\n]*\b(?:{_POINTER})\b|(?:{_WORK_ZH})[^\n]*(?:{_POINTER_ZH}))[^\n]*\n"
+    rf"|^{_ASKING}[^\n我]{{0,20}}?(?:{_POINTER_ZH})[^\n我]{{0,10}}?(?:{_WORK_ZH})[^\n]*\n"
     rf"|^{_ASKING}(?:\b{_WORK}|(?:{_WORK_ZH}))(?:一下)?\W*\n"
     r"|^(?:from|subject|发件人|主题)[:：][^\n]*\n(?:(?:to|from|cc|date|sent|subject|收件人|发件人|时间|日期|主题)[:：][^\n]*\n)+"
     r"|(?:let['’]?s|let us|we['’]?ll|i['’]?ll|we) (?:do (?:a |some )?)?(?:role-?\s?play|play pretend)\b|角色扮演|cosplay"

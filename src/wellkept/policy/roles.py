@@ -25,7 +25,9 @@ _OTHER = lazy.compile(
 )
 _MY = lazy.compile(r"^\W*(?:(?:and|while|whereas)\s+)?my\s+([a-z'’-]+)", re.IGNORECASE)
 _APPOSED = lazy.compile(
-    rf"\b(?:my (?P<mine>[a-z'’-]+)(?: [A-Z]\w+)?|an? (?P<kin>{KIN_EN}))\s*[,(-]\s*$", re.IGNORECASE
+    rf"\b(?:my (?P<mine>[a-z'’-]+)(?: [A-Z]\w+)?|an? (?P<kin>{KIN_EN})"
+    r"|(?:with|for|met|married|know) (?P<name>(?-i:[A-Z][a-z]+)))\s*[,(-]\s*$",
+    re.IGNORECASE,
 )
 _ARTICLE = lazy.compile(r"^\W*(?:an?|the)\b", re.IGNORECASE)
 _OF = lazy.compile(
@@ -123,16 +125,16 @@ def _of_another(text: str, run: Sequence[str], before: str) -> str | None:
             return f"it is said of {mine[1]!r}"
     beside = _APPOSED.search(before)
     if beside and _ARTICLE.match(run[0]):
-        who = beside["mine"] or beside["kin"]
+        who = beside["mine"] or beside["kin"] or beside["name"]
         if stem(who.lower()) not in named:
             return f"it is said of {who!r}"
-    if run and not _OWN.search(run[0]) and before.strip(" ,"):
-        first = re.match(r"\W*([a-z]+)", run[0], re.IGNORECASE)
-        last = re.split(r"[,;]", before.strip(" ,;"))[-1]
-        if first and _is_third(first[1]) and _OTHER.search(last):
-            who = _OTHER.search(last)
-            if who and not (who["who"] and stem(who["who"].lower()) in named):
-                return f"it is said of {last.split()[0]!r}"
+    last = re.split(r"[,;]", before.strip(" ,;"))[-1]
+    verb = re.match(r"\W*([a-z]+)", run[0], re.IGNORECASE)
+    other = _OTHER.search(last)
+    if verb and other and _is_third(verb[1]) and not _OWN.search(run[0]):
+        who = other["who"]
+        if not who or stem(who.lower()) not in named:
+            return f"it is said of {(who or last.split()[0])!r}"
     return None
 
 
