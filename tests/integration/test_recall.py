@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -321,3 +322,20 @@ def test_two_users_with_the_same_texts_never_see_each_other(messages: list[str])
                     if other is not chat:
                         with pytest.raises(NotFound):
                             memory.user(user, namespace=namespace).search(query, session_id=other.id)
+
+
+def test_an_index_of_other_rules_for_words_is_made_anew_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "chat.db"
+    with Memory(str(path), worker=False) as memory:
+        memory.session(namespace="acme", user="alice").add_message("user", "new running shoes")
+    assert caplog.messages == []
+    monkeypatch.setattr(words, "TOKENS_VERSION", words.TOKENS_VERSION + 1)
+    words.tokens_version.cache_clear()
+    try:
+        with Memory(str(path), worker=False) as memory:
+            assert [found.text for found in memory.user("alice", namespace="acme").search("shoe")]
+    finally:
+        words.tokens_version.cache_clear()
+    assert len(caplog.messages) == 1 and str(path) in caplog.messages[0]

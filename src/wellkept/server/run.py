@@ -21,9 +21,8 @@ from wellkept.server.service import Service
 from wellkept.server.settings import Settings
 from wellkept.store.sqlite.connection import bound_caches
 
-SWITCH_SECONDS = 0.0002
-"""How long a thread may keep others from running. Each of a request's many calls to SQLite lets go of the interpreter and
-waits so long to have it back while background work runs; with Python's 5 ms that would be many times a request's time."""
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep others from running. Python's 5 ms are a request's time, and it may wait for several turns."""
 
 PAGES = 8 << 20
 """Bytes for the pages that SQLite keeps for all threads together. Readers drop theirs at each commit of others anyway."""
