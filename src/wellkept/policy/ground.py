@@ -3,8 +3,9 @@
 Each check is on words, so that it holds for any model: the quote and the keywords stand in the message; every
 word of the claim stands in the sentence quoted (or is one of a few that state nothing by themselves); each
 number and date is one that code reads there; negation, liking and marks of time are the same; and what stands
-before the words used belongs to the claim ("my sister likes dogs" says nothing of the user). What is quoted,
-pasted, asked or ordered states nothing.
+before the words used belongs to the claim ("my sister likes dogs" says nothing of the user). What a clause only
+excludes or leaves behind, it does not say; its values and roles are the claim's. What is quoted, pasted, asked or
+ordered states nothing.
 """
 
 from __future__ import annotations

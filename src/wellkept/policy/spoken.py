@@ -17,10 +17,12 @@ def content(text: str) -> list[str]:
 
 
 def stems(text: str) -> list[str]:
+    """The stems of all words of ``text`` that are more than filler."""
     return [stem(token.text) for token in words.tokens(text) if token.kind != words.SKIP]
 
 
 def stem(word: str) -> str:
+    """``word``, as a token gives it, without its ending."""
     if words.is_han(word[0]) or not word.isascii():
         return word
     found = index_tokens("go" if word == "goes" else word)
@@ -28,6 +30,7 @@ def stem(word: str) -> str:
 
 
 def is_said(wanted: str, spoken: set[str]) -> bool:
+    """Whether one of the stems ``spoken`` says ``wanted``, as it is or in one of the words that count for it."""
     if wanted in spoken:
         return True
     return any(
