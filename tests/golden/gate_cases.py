@@ -519,7 +519,7 @@ I teach biology, my husband chemistry|The user teaches chemistry
 I share a flat with my cousin, a pilot|The user is a pilot
 I have a sister, a dancer|The user is a dancer
 我是校长的邻居|用户是校长
-Review the following cover letter:\n\nI have sold cars for ten years.|The user has sold cars for ten years|I have sold cars for ten years
+Review this letter:\n\nI have sold cars for ten years.|The user has sold cars for ten years|I have sold cars for ten years
 请翻译：\n我今年40岁。|用户40岁|我今年40岁
 Can you rewrite this email?\nI am the new manager at Ikea.|The user is the new manager at Ikea|I am the new manager at Ikea
 主题：你好\n发件人：小李\n\n我住在成都|用户住在成都|我住在成都
