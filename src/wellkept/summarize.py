@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from wellkept.core import Core
 from wellkept.errors import Conflict, ModelError, NotFound
@@ -26,6 +27,8 @@ from wellkept.policy.compress import (
     review,
     source_text,
     spoken,
+    supported,
+    topic_names,
     topics_of,
 )
 from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
@@ -99,9 +102,9 @@ class _Notes:
 
 
 def _summaries(run: Run, work: _Range) -> tuple[list[tuple[Summary, list[LedgerLine]]], Outcome]:
-    outcome: dict[str, object] = {"covers": [work.events[0].seq, work.events[-1].seq]}
+    outcome: dict[str, Any] = {"covers": [work.events[0].seq, work.events[-1].seq]}
     previous = {summary.topic: summary for summary in work.current}
-    notes = _notes(run, _by_topic(run.core, work.events), list(previous), outcome)
+    notes = _notes(run, _by_topic(run.core, work.events, list(previous)), list(previous), outcome)
     limit = summary_limit(run.core) // min(MAX_TOPICS, max(1, len({*previous, *notes})))
     made = []
     for topic in {**previous, **notes}:
@@ -116,20 +119,24 @@ def summary_limit(core: Core) -> int:
     return int(core.room(core.policy.context_budget) * core.policy.summary_share) - 40
 
 
-def _by_topic(core: Core, events: Sequence[Event]) -> dict[str, list[Entry]]:
+def _by_topic(core: Core, events: Sequence[Event], known: Sequence[str]) -> dict[str, list[Entry]]:
     """Entries by the topic that the application gave (``metadata["topic"]``, which holds for the rest of the turn)."""
-    groups: dict[str, list[Entry]] = {}
+    given: list[tuple[str, Entry]] = []
     topic = DEFAULT_TOPIC
     for event in events:
         if event.role == "user" or "topic" in event.metadata:
             topic = str(event.metadata.get("topic") or DEFAULT_TOPIC)
         if text_of(event.content).strip():
-            groups.setdefault(topic, []).append(entry(event, core.zone))
+            given.append((topic, entry(event, core.zone)))
+    names = topic_names(dict.fromkeys(topic for topic, _ in given), known)
+    groups: dict[str, list[Entry]] = {}
+    for topic, each in given:
+        groups.setdefault(names[topic], []).append(each)
     return groups
 
 
 def _notes(
-    run: Run, groups: Mapping[str, list[Entry]], topics: Sequence[str], outcome: dict[str, object]
+    run: Run, groups: Mapping[str, list[Entry]], topics: Sequence[str], outcome: dict[str, Any]
 ) -> dict[str, _Notes]:
     """Notes of the model; of the built-in summariser where there is no model, no budget for it, or no use in it."""
     extractive = {topic: _Notes(entries, entries, "", EXTRACTIVE) for topic, entries in groups.items()}
@@ -147,7 +154,7 @@ def _notes(
 
 
 def _model_notes(
-    run: Run, groups: Mapping[str, list[Entry]], topics: Sequence[str], outcome: dict[str, object]
+    run: Run, groups: Mapping[str, list[Entry]], topics: Sequence[str], outcome: dict[str, Any]
 ) -> dict[str, _Notes]:
     """A model's points on all topics in one call, checked. What they lost is asked for once, and what is lost even then
     is handed on. A topic of the application on which there are no points is left to the built-in summariser."""
@@ -157,8 +164,10 @@ def _model_notes(
     every = [key for part in keys.values() for key in part]
     source = source_text(groups)
     named = _LANGUAGES.get(language(source), "as they are")
-    reply = _asked(run, source, every, *request(groups, every, named, None if given else topics))
-    points = topics_of(reply, given, free=bool(others))
+    entries = [entry for part in groups.values() for entry in part]
+    asked = request(groups, every, named, None if given else topics)
+    reply = _asked(run, source, entries, every, outcome, *asked)
+    points = topics_of(reply, given, free=bool(others), known=topics)
     lost = {topic: missing(keys[topic], points[topic]) for topic in given if topic in points}
     if others:  # a model may file them where it likes
         lost[DEFAULT_TOPIC] = missing(keys[DEFAULT_TOPIC], reply)
@@ -190,11 +199,24 @@ def _home(topic: str, points: Mapping[str, str], given: Sequence[str]) -> str:
     return next((found for found in points if found not in given), topic)
 
 
-def _asked(run: Run, source: str, keys: Sequence[KeyDatum], system: str, message: str) -> str:
-    """The model's notes on ``source``. Raises ModelError, with the reply, when they are refused."""
+def _asked(
+    run: Run,
+    source: str,
+    entries: Sequence[Entry],
+    keys: Sequence[KeyDatum],
+    outcome: dict[str, Any],
+    system: str,
+    message: str,
+) -> str:
+    """The model's notes on ``source``, without lines that it does not bear out; the ``outcome`` tells of those.
+
+    Raises ModelError, with the reply, when the notes are refused.
+    """
     most = max(256, run.core.tokenizer(source) * 2)
     reply = text_of(run.complete(system, [{"role": "user", "content": message}], max_tokens=most).content)
-    notes = spoken(clean(reply), keys)
+    notes, gone = supported(spoken(clean(reply), keys), entries)
+    if gone:
+        outcome["left_out"] = [*outcome.get("left_out", ()), *gone]
     refused = review(notes, source, run.core.tokenizer)
     if refused:
         raise ModelError(f"Refused: {refused}.", raw_reply=reply)
@@ -206,12 +228,13 @@ def _repaired(
     held: Mapping[str, list[Entry]],
     keys: Sequence[KeyDatum],
     named: str,
-    outcome: dict[str, object],
+    outcome: dict[str, Any],
 ) -> str:
     """Points on what was lost; none when the model fails at them, because the first notes are good without."""
     system, message = repair_request(held, named)
+    entries = [entry for part in held.values() for entry in part]
     try:
-        return _asked(run, message, keys, system, message)
+        return _asked(run, message, entries, keys, outcome, system, message)
     except (ModelError, OverCeiling) as error:
         outcome["repair_refused"] = str(error)
         return ""
@@ -261,7 +284,11 @@ def _quoted(source: Entry, sentence: Sentence) -> str:
 
 
 def _store(
-    run: Run, tables: Tables, work: _Range, made: Sequence[tuple[Summary, list[LedgerLine]]], outcome: Outcome
+    run: Run,
+    tables: Tables,
+    work: _Range,
+    made: Sequence[tuple[Summary, list[LedgerLine]]],
+    outcome: Outcome,
 ) -> Outcome:
     """The new version, if nobody was faster; and the next job, when one compaction was not enough."""
     ref, policy = work.ref, run.core.policy

@@ -365,6 +365,196 @@ Reviewer: I have three kids|User has three kids|I have three kids
 From the email: I have three kids|User has three kids|I have three kids
 I have thirteen cousins|User has thirty cousins
 I was born on May 3|User was born on May 4
+Neither my wife nor I eat pork|The user eats pork|eat pork
+Neither my brother nor I drink alcohol.|The user drinks alcohol|I drink alcohol
+I have no siblings nor children.|The user has children|children
+I eat no pork or beef.|The user eats beef|beef
+我既不抽烟也不喝酒|用户喝酒|喝酒
+I'm 30, not 31|The user is 31
+I'm 30, not 31|The user is 31|not 31
+I have two kids, not three|The user has three kids
+I have two kids, not three.|The user has three kids|not three
+我有两个孩子，不是三个|用户有三个孩子
+我是30岁，不是31岁|用户31岁
+我是30岁，不是31岁|用户31岁|31岁
+I eat everything but peanuts.|The user eats peanuts
+I eat everything except peanuts|The user eats peanuts
+Apart from peanuts I eat everything.|The user eats peanuts|peanuts I eat everything
+I drink tea instead of coffee|The user drinks coffee
+I drink tea rather than coffee|The user drinks coffee
+I live in Oslo instead of Rome|The user lives in Rome
+I settled in Oslo instead of Rome|The user is in Rome
+I'm in Oslo instead of Rome|The user is in Rome
+我喝茶而不是咖啡|用户喝咖啡
+我把车卖了|用户有车
+我把猫送人了|用户有猫
+My diet is dairy-free|The user's diet is dairy
+I eat gluten-free bread|The user eats gluten bread
+我恨不得养十只猫|用户养10只猫
+我巴不得住在海边|用户住在海边
+We moved from Rome to Oslo|The user lives in Rome
+I moved from Rome to Oslo|The user lives in Rome
+I moved from Rome to Oslo|The user moved to Rome|moved from Rome
+I moved away from Oslo|The user lives in Oslo
+I am from Rome but live in Oslo|The user lives in Rome
+我从北京搬到了上海|用户住在北京
+我从谷歌跳槽到了Meta|用户在谷歌
+I left Google for Meta.|The user is at Google
+I went from Google to Meta|The user is at Google|from Google
+我来自罗马，但住在奥斯陆|用户住在罗马
+我离开了谷歌|用户在谷歌
+My exam is on May 3 and my wedding on June 4|The user's wedding is on May 3
+5月3日考试，6月4日我结婚|用户5月3日结婚
+My son is 5 and my daughter is 8|The user's son is 8
+My son is 5 and my daughter is 8|The user's daughter is 5
+我有两只猫三只狗|用户有三只猫
+I have two cats and three dogs|The user has three cats
+小王欠我五千元|用户欠小王5000元
+Bob owes me 50 euros|The user owes Bob 50 euros
+I lent my car to Bob|Bob lent the user a car
+我弟弟比我大三岁|用户比弟弟大三岁
+我弟弟比我大三岁|用户比弟弟大
+Tom is older than me.|The user is older than Tom
+I like tea better than coffee|The user likes coffee better than tea
+I beat Anna at chess.|Anna beat the user at chess
+My son is taller than my daughter.|The user's daughter is taller than the user's son
+I work at Siemens, my wife at BMW|The user works at BMW
+I work at Siemens, my wife at BMW.|The user works at BMW|at BMW
+I like tea, my wife coffee.|The user likes coffee|coffee
+I like tea and my wife likes coffee.|The user likes coffee|likes coffee
+我喜欢茶，老婆咖啡|用户喜欢咖啡|咖啡
+I work for my father, a baker|The user is a baker
+我是医生的儿子|用户是医生
+My son Tim is allergic to nuts and my daughter Eva to milk.|The user's daughter Eva is allergic to nuts
+我儿子对花生过敏，女儿对牛奶过敏|用户的女儿对花生过敏
+我儿子5岁，女儿8岁|用户的儿子8岁
+Proofread my friend's letter below.\n\nI am a doctor from Paris.|The user is a doctor from Paris|I am a doctor from Paris
+总结这封邮件\n我是公司的CEO。|用户是公司的CEO|我是公司的CEO
+From: Bob\nSubject: hi\n\nI am the CEO|The user is the CEO|I am the CEO
+My brother is visiting. Lives in Oslo.|The user lives in Oslo|Lives in Oslo
+我哥来了。住在大连|用户住在大连|住在大连
+Tom called. He is a pilot, has two kids.|The user has two kids|has two kids
+I live in Oslo, said the man.|The user lives in Oslo|I live in Oslo
+咱们角色扮演，我是皇帝|用户是皇帝|我是皇帝
+Let's role-play. I am the emperor.|The user is the emperor|I am the emperor
+I'm dying of hunger|The user is dying|I'm dying
+Neither Paul nor I speak French|The user speaks French
+I neither smoke nor drink|The user drinks
+我和我老婆都不吃猪肉|用户吃猪肉|吃猪肉
+She was born in 1990, I in 1985|The user was born in 1990
+I weigh 70 kg, not 80|The user weighs 80 kg
+我养了一只狗，不是两只|用户养了两只狗
+I play guitar instead of piano|The user plays piano
+I chose Python over Java|The user chose Java
+I read anything but poetry|The user reads poetry
+我学的是法语而不是德语|用户学德语
+我吃素，而非吃肉|用户吃肉
+我把房子卖掉了|用户有房子
+我把工作辞了|用户有工作
+My car was stolen|The user has a car
+My dog died|The user has a dog
+I'm looking for sugar-free jam|The user is looking for sugar
+My ex-wife is a lawyer|The user's wife is a lawyer
+I switched from Android to iPhone|The user is on Android
+I relocated from Berlin to Paris|The user lives in Berlin
+我刚从上海调到深圳工作|用户在上海工作
+我从华为离职去了小米|用户在华为
+I come from Spain but work in Lyon|The user works in Spain
+My daughter is 12 and my son is 9|The user's son is 12
+My flight is on June 5 and my meeting on June 9|The user's meeting is on June 5
+3月10日面试，4月2日我搬家|用户3月10日搬家
+我家有三只鸡两只鸭|用户有三只鸭
+I own one house and two cars|The user owns two houses
+小李借了我两百块|用户借了小李两百块
+Anna hired me|The user hired Anna
+我比我哥小两岁|哥比用户小两岁
+I taught Maria French|Maria taught the user French
+I study physics, my brother law|The user studies law
+I live with my sister, a nurse|The user is a nurse
+我是老师的女儿|用户是老师
+我是市长的司机|用户是市长
+Translate the text below into German:\nI live in Madrid.|The user lives in Madrid|I live in Madrid
+帮我润色下面这段话：\n我是一名律师，住在广州。|用户是一名律师|我是一名律师
+Please summarize this email.\n\nHi Ann, I work at Bosch.|The user works at Bosch|I work at Bosch
+My sister is here. Works as a nurse.|The user works as a nurse|Works as a nurse
+我同事来了。今年四十岁|用户40岁|今年四十岁
+我老板很忙。养了三只猫|用户养了三只猫|养了三只猫
+My boss left early. Has three dogs.|The user has three dogs|Has three dogs
+I own a yacht, says my neighbour.|The user owns a yacht|I own a yacht
+我们来演戏，我是国王|用户是国王|我是国王
+I'm sick of Berlin|The user is sick
+I'm tired of my job|The user is tired
+Neither of us drinks wine|The user drinks wine
+Neither the boss nor I smoke|The user smokes
+My shoe size is 42, not 44|The user's shoe size is 44
+I own a bike, not a car|The user owns a car
+I work in Paris as opposed to London|The user works in London
+Everyone in my team but me speaks German|The user speaks German
+I love all fruit except bananas|The user loves bananas
+我养的是狗，不是猫|用户养猫
+我今年读大三，而不是大四|用户读大四
+我把吉他送给表弟了|用户有吉他
+我家的猫走丢了|用户有猫
+I drink alcohol-free beer|The user drinks alcohol
+I migrated from Windows to Linux|The user is on Windows
+We came back from Madrid to Lisbon|The user lives in Madrid
+他从腾讯跳到了百度|用户在腾讯
+我去年从广州搬回了长沙|用户住在广州
+I studied in Rome but work in Turin|The user works in Rome
+我出生在苏州，但在无锡上班|用户在苏州上班
+My rent is 900 and my salary is 3000|The user's salary is 900
+My mother is 61 and my father is 65|The user's father is 61
+My dentist is on May 7 and my interview on May 9|The user's interview is on May 7
+6月1日开学，7月2日我体检|用户6月1日体检
+我家有五头牛七只羊|用户家有七头牛
+I have one brother and four sisters|The user has four brothers
+小张欠了我的朋友三百元|用户欠小张300元
+Carl pays me rent|The user pays Carl rent
+My sister raised me|The user raised the user's sister
+小红教我弹琴|用户教小红弹琴
+我哥比我矮|用户比哥矮
+Lisa is taller than me|The user is taller than Lisa
+I teach biology, my husband chemistry|The user teaches chemistry
+我在工行上班，我老婆在建行|用户在建行上班
+I share a flat with my cousin, a pilot|The user is a pilot
+I have a sister, a dancer|The user is a dancer
+我是校长的邻居|用户是校长
+Review this letter:\n\nI have sold cars for ten years.|The user has sold cars for ten years|I have sold cars for ten years
+请翻译：\n我今年40岁。|用户40岁|我今年40岁
+Can you rewrite this email?\nI am the new manager at Ikea.|The user is the new manager at Ikea|I am the new manager at Ikea
+主题：你好\n发件人：小李\n\n我住在成都|用户住在成都|我住在成都
+My cousin phoned. Studies law in Graz.|The user studies law in Graz|Studies law in Graz
+我妹很厉害。会说五种语言|用户会说五种语言|会说五种语言
+She is a doctor, owns two cars.|The user owns two cars|owns two cars
+I am the boss here, shouted the old woman.|The user is the boss|I am the boss here
+你当老师，我当学生，我们演一出戏，我是小学生|用户是小学生|我是小学生
+I'm proud of my garden|The user is proud
+I'm short of money|The user is short
+I am 5 foot 9, not 5 foot 6|The user is 5 foot 6
+I never liked beer nor wine|The user likes wine
+I'd choose trains instead of planes|The user chooses planes
+We relocated here from Denver|The user lives in Denver
+I gave my bike to Tom|Tom gave the user a bike
+I gave my piano away|The user has a piano
+我把旧手机扔了|用户有旧手机
+我从小公司跳到了阿里|用户在小公司
+My landlord owes me 200 dollars|The user owes the landlord 200 dollars
+我借给小陈一千块|小陈借给用户1000元
+我有三个姐姐一个哥哥|用户有三个哥哥
+I have five nephews and two nieces|The user has five nieces
+My rent is due on May 1 and my tax on May 15|The user's rent is due on May 15
+My uncle is in town. Has a boat.|The user has a boat|Has a boat
+我室友回来了。在银行上班|用户在银行上班|在银行上班
+Summarise:\nI have been a judge for 20 years.|The user has been a judge for 20 years|I have been a judge for 20 years
+把下面这段翻译成英文：\n我住在昆明，有一个女儿。|用户住在昆明|我住在昆明
+我是院长的秘书|用户是院长
+I'm fond of tea but tired of coffee|The user is tired
+I work with Dana, a lawyer|The user is a lawyer
+I live in Graz, my parents in Wien|The user lives in Wien
+Kim is younger than me|The user is younger than Kim
+我表弟比我胖|用户比表弟胖
+My salary is 4000 and my bonus is 500|The user's bonus is 4000
+我工资8000，房租3000|用户房租8000元
 """
 
 GROUNDED = r"""
@@ -563,6 +753,199 @@ I've worked at Ford since 2019|User has worked at Ford since 2019
 I own a house in the suburbs|User owns a house in the suburbs
 I'm into chess, been playing for years|User is into chess|I'm into chess
 我也换了：可乐戒了，现在每天早上一杯美式咖啡。|用户每天早上一杯美式咖啡|现在每天早上一杯美式咖啡
+I actually live in Oslo.|The user lives in Oslo
+Actually Lena is 6 now.|Lena is 6
+I am actually allergic to dust.|The user is allergic to dust
+我儿子不是5岁，是6岁|用户的儿子6岁
+My son is not 5, he is 6|The user's son is 6
+我女儿不是7岁，而是8岁|用户的女儿8岁
+我其实住在大连|用户住在大连
+I currently work at Bosch|The user works at Bosch
+I basically live in Oslo|The user lives in Oslo
+我月薪两万五|用户月薪25000元
+我身高一米七八|用户身高178厘米
+I moved from Rome to Oslo|The user lives in Oslo
+I moved from Rome to Oslo|The user moved from Rome to Oslo
+我从北京搬到了上海|用户住在上海
+我从北京搬到了上海|用户从北京搬到了上海
+I am from Rome but live in Oslo|The user is from Rome
+I am from Rome but live in Oslo|The user lives in Oslo
+I drink tea instead of coffee|The user drinks tea
+I drink tea rather than coffee|The user drinks tea
+I'm 30, not 31|The user is 30
+I have two kids, not three|The user has two kids
+我有两个孩子，不是三个|用户有两个孩子
+我是30岁，不是31岁|用户30岁
+我把车卖了|用户把车卖了
+我把车卖了|用户卖了车
+My exam is on May 3 and my wedding on June 4|The user's wedding is on June 4
+My exam is on May 3 and my wedding on June 4|The user's exam is on May 3
+5月3日考试，6月4日我结婚|用户6月4日结婚
+My son is 5 and my daughter is 8|The user's daughter is 8
+My son is 5 and my daughter is 8|The user's son is 5
+我有两只猫三只狗|用户有三只狗
+我有两只猫三只狗|用户有两只猫
+我有两只猫三只狗|用户有两只猫三只狗
+I have two cats and three dogs|The user has two cats and three dogs
+I have two cats and three dogs|The user has three dogs
+小王欠我五千元|小王欠用户5000元
+Bob owes me 50 euros|Bob owes the user 50 euros
+I lent my car to Bob|The user lent a car to Bob
+我弟弟比我大三岁|用户的弟弟比用户大三岁
+I work at Siemens, my wife at BMW|The user works at Siemens
+I work for my father, a baker|The user works for the user's father
+我是医生的儿子|用户是医生的儿子
+I like cats, not dogs|The user likes cats
+I eat everything but peanuts|The user eats everything but peanuts
+I neither smoke nor drink|The user does not smoke
+我既不抽烟也不喝酒|用户不喝酒
+我既不抽烟也不喝酒|用户不抽烟
+Peanuts, I'm allergic to them|The user is allergic to peanuts
+花生我过敏|用户对花生过敏
+My brother is visiting. I live in Oslo.|The user lives in Oslo|I live in Oslo
+我哥来了。我住在大连|用户住在大连|我住在大连
+I'm Tom. Live in Oslo, work as a nurse.|The user works as a nurse|work as a nurse
+我叫阿岚。住在苏州|用户住在苏州|住在苏州
+I have a son. He is 5.|The user's son is 5
+I'm a fan of jazz|The user is a fan of jazz
+I eat a lot of fish|The user eats fish
+I have kids, two of them|The user has two kids
+I have a brother, a dentist|The user's brother is a dentist
+I'm left-handed|The user is left-handed
+I have a 5-year-old son|The user has a 5 year old son
+Translate hello to French. I live in Oslo.|The user lives in Oslo|I live in Oslo
+My wife Anna is 34, a nurse|The user's wife is 34
+I was born in Rome, but I live in Oslo|The user lives in Oslo|I live in Oslo
+我从事金融行业|用户从事金融行业
+我从小学钢琴|用户从小学钢琴
+Blue is my favorite color|The user's favorite color is blue
+I'm a vegetarian, have been for years|The user is a vegetarian
+My diet is dairy-free|The user's diet is dairy-free
+My name is Ann, I'm 35 and I live in Bath with two kids|The user is 35
+我今年35岁，有两个孩子，住在杭州|用户有两个孩子
+我今年35岁，有两个孩子，住在杭州|用户35岁
+I speak French, of course|The user speaks French
+I have a daughter, Lena, who is 6|Lena is the user's daughter
+I have a daughter, Lena, who is 6|The user has a daughter named Lena
+I have two kids, Max (5) and Eva (8)|Max is 5
+My sister Ann is a nurse and lives in Leeds|The user's sister Ann is a nurse
+My sister Ann is a nurse and lives in Leeds|The user's sister Ann lives in Leeds
+I bought a house in 2019 and a car in 2021|The user bought a car in 2021
+My wife gave me a watch|The user's wife gave the user a watch
+My phone number is 555 1234 and my room is 12|The user's room is 12
+I run 5 km every morning and swim 2 km on Sundays|The user runs 5 km every morning
+My brother works at Bosch. I work at Siemens.|The user works at Siemens|I work at Siemens
+My brother works at Bosch. I work at Siemens.|The user's brother works at Bosch|My brother works at Bosch
+I got a new job at Bosch, starting May 4|The user got a new job at Bosch
+My mother, a doctor, lives in Bonn|The user's mother is a doctor
+My mother, a doctor, lives in Bonn|The user's mother lives in Bonn
+I came back from Japan last week|The user came back from Japan
+I'm from Italy|The user is from Italy
+I come from a small town in Bavaria|The user comes from a small town in Bavaria
+I work from home|The user works from home
+I'm a member of the chess club|The user is a member of the chess club
+I teach maths to kids of 10|The user teaches maths
+I'm not a vegetarian, but I eat little meat|The user is not a vegetarian
+I don't drink coffee, I drink tea|The user drinks tea
+I don't drink coffee, I drink tea|The user does not drink coffee
+I drink neither coffee nor tea|The user does not drink coffee
+My budget is 500 euros, not 600|The user's budget is 500 euros
+Tom and I have been married for 10 years|The user has been married for 10 years
+My name is Ann. Software engineer, based in Berlin.|The user is based in Berlin|based in Berlin
+Could you fix my code? I use Python 3.12.|The user uses Python 3.12|I use Python 3.12
+I summarize this letter for work. I live in Oslo.|The user lives in Oslo|I live in Oslo
+I edit this magazine\nI live in Oslo|The user lives in Oslo|I live in Oslo
+Check this out:\nI live in Oslo|The user lives in Oslo|I live in Oslo
+My dog is 3 and my cat is 12|The user's cat is 12
+My dog is 3 and my cat is 12|The user's dog is 3
+I have 3 dogs and my sister has 2 cats|The user has 3 dogs
+I'm allergic to cats. My wife isn't.|The user is allergic to cats|I'm allergic to cats
+Anna is my boss|Anna is the user's boss
+My boss is Anna|The user's boss is Anna
+Our son Leo starts school in September|The user's son Leo starts school in September
+我女儿叫小雨，今年6岁|用户的女儿6岁
+我女儿叫小雨，今年6岁|用户的女儿叫小雨
+我有两个孩子，大的8岁，小的5岁|用户有两个孩子
+我老婆是护士，我是程序员|用户是程序员
+我老婆是护士，我是程序员|用户的老婆是护士
+我来自四川，现在住在北京|用户来自四川
+我来自四川，现在住在北京|用户住在北京
+我是北京大学的学生|用户是北京大学的学生
+我是做后端开发的|用户做后端开发
+我不是医生，我是护士|用户是护士
+我不喝咖啡，只喝茶|用户不喝咖啡
+我把闹钟设在六点|用户把闹钟设在六点
+我把头发染成了红色|用户把头发染成了红色
+我每天跑5公里，周末游2公里|用户每天跑5公里
+我妈妈60岁，爸爸62岁|用户的妈妈60岁
+我姐姐在上海，我在杭州|用户在杭州
+我体重70公斤，身高175厘米|用户身高175厘米
+我体重70公斤，身高175厘米|用户体重70公斤
+我从小在北京长大|用户在北京长大
+我毕业于清华，在华为上班|用户在华为上班
+我在分析这篇文章\n我住在大连|用户住在大连|我住在大连
+帮我看看这个菜谱。我对虾过敏。|用户对虾过敏|我对虾过敏
+我不吃牛肉，也不吃羊肉|用户不吃羊肉
+我不吃牛肉也不吃羊肉|用户不吃牛肉
+我家的狗叫旺财，三岁|用户的狗叫旺财
+我哥哥来了，我很开心|用户的哥哥来了
+我5月3日考试，6月4日结婚|用户6月4日结婚
+我5月3日考试，6月4日结婚|用户5月3日考试
+我房租每月三千五|用户房租每月3500元
+我身高1米78|用户身高178厘米
+我身高一米八|用户身高180厘米
+我们是在大理认识的|用户在大理认识
+昨天我哥来了。今天我加班|用户今天加班|今天我加班
+I've been living in Porto since 2018|The user has been living in Porto since 2018
+My daughter Mia started piano lessons last year|The user's daughter Mia started piano lessons
+I run a small bakery with my husband|The user runs a small bakery
+My husband and I run a bakery|The user's husband runs a bakery
+I got divorced in 2020|The user got divorced in 2020
+I take 20 mg of lisinopril every morning|The user takes 20 mg of lisinopril every morning
+My car is a 2015 Honda Civic|The user's car is a 2015 Honda Civic
+I prefer window seats over aisle seats|The user prefers window seats over aisle seats
+I prefer tea to coffee|The user prefers tea to coffee
+I studied biology at Leeds, then moved to London|The user studied biology at Leeds
+I'm 34, married, with two kids|The user is 34
+I'm 34, married, with two kids|The user is married
+I'm 34, married, with two kids|The user has two kids
+My team of six people works on search|The user's team works on search
+My flight to Rome leaves on May 3 at 9 am|The user's flight to Rome leaves on May 3
+Our dog Bello, a beagle, is 4|The user's dog Bello is a beagle
+Our dog Bello, a beagle, is 4|The user's dog Bello is 4
+I'm learning Spanish because my wife is from Chile|The user is learning Spanish
+I'm learning Spanish because my wife is from Chile|The user's wife is from Chile
+My sister called. I have two kids, by the way.|The user has two kids|I have two kids
+Everyone calls me Bobby|Everyone calls the user Bobby
+My doctor put me on a low-salt diet|The user's doctor put the user on a low-salt diet
+I wake up at 6 and go to bed at 10|The user wakes up at 6
+I live in Bonn with my mother, who is 80|The user lives in Bonn
+I quit my job at Ford in March|The user quit a job at Ford
+The kids are 4 and 7|The kids are 4 and 7
+I've got three sisters and one brother|The user has three sisters and one brother
+I have 2 cats. One is called Tom.|The user has 2 cats|I have 2 cats
+I use vim, not emacs|The user uses vim
+我和老公都是老师|用户的老公是老师
+我在北京工作，老家在山东|用户的老家在山东
+我在北京工作，老家在山东|用户在北京工作
+我儿子上小学三年级|用户的儿子上小学三年级
+我每天早上七点起床，晚上十一点睡觉|用户每天早上七点起床
+我养了两只猫，一只叫咪咪，一只叫花花|用户养了两只猫
+我前年从国企辞职，现在自己创业|用户自己创业
+我对海鲜和花生都过敏|用户对海鲜和花生过敏
+我喜欢喝拿铁，不加糖|用户喜欢喝拿铁
+我老家是湖南的|用户的老家是湖南
+我是一个两岁孩子的妈妈|用户是一个两岁孩子的妈妈
+我的生日是5月3日，我老婆的是6月4日|用户的生日是5月3日
+我家在三楼，没有电梯|用户家在三楼
+我正在减肥，目标是60公斤|用户的目标是60公斤
+我妈有高血压，我也有|用户的妈妈有高血压
+我妈有高血压，我也有|用户的妈有高血压
+我姓王，叫王小明|用户叫王小明
+我把咖啡戒了|用户把咖啡戒了
+我不是本地人，是四川人|用户是四川人
+我把重要文件都放在公司|用户把重要文件放在公司
+我去年搬到深圳，之前在广州|用户搬到深圳
 """
 
 # True, and refused all the same: the gate is strict.
@@ -570,6 +953,21 @@ TOO_STRICT = r"""
 我有高血压，医生说的|用户有高血压|我有高血压
 我在读《三体》|用户在读
 I'm a nurse, according to my badge number 5|User is a nurse|I'm a nurse
+我从谷歌跳槽到了Meta|用户在Meta
+I like cats, not dogs|The user does not like dogs
+I neither smoke nor drink|The user does not drink
+I have two kids, Max (5) and Eva (8)|Eva is 8
+I bought a house in 2019 and a car in 2021|The user bought a house in 2019
+I run 5 km every morning and swim 2 km on Sundays|The user swims 2 km on Sundays
+We're getting married on June 4|The user is getting married on June 4
+我妈妈60岁，爸爸62岁|用户的爸爸62岁
+我同事小王借给我一本书|小王借给用户一本书
+我从去年开始学日语|用户学日语
+I studied biology at Leeds, then moved to London|The user moved to London
+I weigh 82 kg and want to get to 75 kg|The user weighs 82 kg
+I live in Bonn with my mother, who is 80|The user's mother is 80
+下周我要去上海出差三天|用户要去上海出差三天
+我从2019年开始在腾讯工作|用户在腾讯工作
 """
 
 

@@ -560,3 +560,25 @@ def test_a_message_of_a_megabyte_is_clipped_for_the_model(world: Callable[..., W
     here.memory.run_jobs()
     assert len(here.model.calls[0].text) < 10_000
     assert here.texts == ["The user likes tea"]
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "content"),
+    [
+        (
+            "I submit on June 19; five days later I fly to Rome.",
+            "five days later I fly to Rome",
+            "flies to Rome five days later",
+        ),
+        ("我6月19日提交，五天后去罗马", "五天后去罗马", "五天后去罗马"),
+    ],
+)
+def test_a_day_that_is_counted_from_another_gets_no_date(
+    world: Any, said: str, quote: str, content: str
+) -> None:
+    made = world(answer(memory_of(content, quote, valid_from="2026-01-06")))
+    made.say(said)
+    made.chat.end()
+    made.memory.run_jobs()
+    [fact] = made.alice.get_all()
+    assert fact.text == content and str(fact.valid_from)[:10] == "2026-01-01"  # when it was said

@@ -270,9 +270,9 @@ def test_all_topics_that_the_application_gives_cost_one_call(make: Make) -> None
     memory.run_jobs()
     assert len(model.calls) == 1
     by_topic = {each.topic: each for each in chat.summaries()}
-    assert set(by_topic) == {"Work", "health\n: ", "家", DEFAULT_TOPIC}
+    assert set(by_topic) == {"Work", "health", "家", DEFAULT_TOPIC}
     assert all(each.by == model.name and "#" not in each.text for each in by_topic.values())
-    for topic, own in {"Work": "40000", "家": "41000", "health\n: ": "42000", DEFAULT_TOPIC: "恐龙"}.items():
+    for topic, own in {"Work": "40000", "家": "41000", "health": "42000", DEFAULT_TOPIC: "恐龙"}.items():
         assert [name for name, each in by_topic.items() if own in each.text] == [topic]
 
 
@@ -347,6 +347,9 @@ BAD = {
         "You write the notes by which an assistant will remember a conversation.",
         "instructions",
     ),
+    "all its instructions": (lambda call: call.system, "instructions"),
+    "a refusal": ("I'm sorry, but I can't help with that.", "empty"),
+    "a form": ("- Preferences: (none)\n- To-dos: (none)\n- (无)", "empty"),
     "another language": ("- Пользователь любит динозавров и хочет поехать в музей.", "another language"),
     "ten times the length": ("- " + "恐龙真的非常有意思，孩子很喜欢。" * 300, "longer"),
 }
@@ -362,7 +365,8 @@ def test_a_bad_summary_is_refused_and_the_job_says_why(make: Make, kind: str) ->
     for attempt in (1, 2):
         memory.run_jobs()
         [job] = summarising(memory)
-        assert (job.state, job.attempts, job.raw_reply) == ("ready", attempt, reply)
+        assert (job.state, job.attempts) == ("ready", attempt)
+        assert callable(reply) or job.raw_reply == reply
         assert job.last_error and "Refused" in job.last_error and reason in job.last_error
         assert chat.summaries() == []
         assert chat.get_context().tokens <= memory.policy.context_budget
@@ -372,6 +376,40 @@ def test_a_bad_summary_is_refused_and_the_job_says_why(make: Make, kind: str) ->
     assert job.state == "done" and job.result and reason in job.result["refused"]
     assert {each.by for each in chat.summaries()} == {"extractive"}
     check_nothing_lost(chat)
+
+
+@pytest.mark.parametrize(
+    "made_up",
+    [
+        "- The flight is CA1838 at 08:45 on March 10.",
+        "- 门票一共 777 元。",
+        "- I cannot help with that.",
+        "- Wishes: (none)",
+    ],
+)
+def test_a_line_that_the_messages_do_not_bear_out_is_left_out_and_the_job_says_so(
+    make: Make, made_up: str
+) -> None:
+    memory = make(Summariser(lambda call: f"{made_up}\n{notes(call)}"))
+    chat = open_chat(memory)
+    talk(chat, 4)
+    memory.run_jobs()
+    [summary] = chat.summaries()
+    assert made_up[2:] not in summary.text and summary.by != "extractive"
+    [job] = summarising(memory)
+    assert job.result and [line for line in job.result["left_out"] if line.startswith(made_up)]
+    check_nothing_lost(chat)
+
+
+def test_one_topic_in_several_writings_is_one_and_its_name_stays_short(make: Make) -> None:
+    memory = make(None)
+    chat = open_chat(memory)
+    for number, topic in enumerate(["Work", "work ", " WORK", "x" * 5_000] * 3):
+        chat.add_message("user", f"It costs ${number}00.", metadata={"topic": topic})
+        chat.add_message("assistant", "Noted.")
+    memory.run_jobs()
+    assert {each.topic for each in chat.summaries()} == {"Work", "x" * 40}
+    assert "It costs $100." in (chat.get_context().system or "")
 
 
 def test_thinking_fences_and_talk_around_the_points_are_taken_off(make: Make) -> None:

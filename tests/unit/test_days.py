@@ -29,7 +29,6 @@ AT = datetime(2026, 3, 4, 9, tzinfo=timezone.utc)  # a Wednesday
         ("每月底要发工资", ""),
         ("I have to work on Mondays", ""),
         ("My son was born on the 5th", ""),
-        ("考试要在7月10日，不是11日", "考试在7月10日，不是11日"),
         ("不过周五有空", ""),
         ("I'm excited about Friday", ""),
     ],
@@ -53,6 +52,7 @@ def test_what_may_be_counted_from_another_day_stays_as_it_was_said(text: str, he
             "We met on 2026-03-02 and I will fly on 2026-03-06",
         ),
         ("我们要7月10日到13日去旅行", "", "我们要2026-07-10到2026-07-13去旅行"),
+        ("考试要在7月10日，不是11日", "", "考试要在2026-07-10，不是11日"),
         ("flies tomorrow", "On June 19 I submit, but tomorrow I fly.", "flies 2026-03-05"),
     ],
 )

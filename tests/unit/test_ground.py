@@ -108,6 +108,20 @@ def test_keywords_must_stand_in_the_message_whatever_their_ending_case_and_width
     assert "'hazelnut'" in (why("I love peanuts", "User loves peanuts", None, "hazelnut") or "")
 
 
+HANDED = "Proofread the letter below.\n\nI am a doctor.\n\n"
+
+
+def test_the_writer_comes_back_behind_a_text_that_was_handed_over() -> None:
+    assert why(f"{HANDED}I live in Oslo", "The user lives in Oslo", "I live in Oslo") is not None
+    assert why(f"{HANDED}By the way, I live in Oslo", "The user lives in Oslo", "I live in Oslo") is None
+    assert why("I edit this letter\nI live in Oslo", "The user lives in Oslo", "I live in Oslo") is None
+
+
+@pytest.mark.parametrize("text", ["The user is 31", "The user is 29"])
+def test_a_number_is_one_that_the_clause_affirms(text: str) -> None:
+    assert why("I'm 30, not 31", text) is not None
+
+
 PEANUT = ("用户对花生过敏", "我对花生过敏"), ("The user is allergic to peanuts", "I'm allergic to peanuts")
 ASSERTED = [
     "我觉得我对花生过敏", "我说过我对花生过敏", "我一直觉得我对花生过敏", "跟你说我对花生过敏", "我怕狗，我对花生过敏",

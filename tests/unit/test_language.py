@@ -4,6 +4,10 @@ import pytest
 
 from wellkept.policy.language import fits, language, shares
 
+ENGLISH = (
+    "I have two cats and my sister is allergic to them. The flight is at 7, and you have to be there by 5."
+)
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -40,6 +44,21 @@ def test_the_language_is_told_by_script(text: str, expected: str | None) -> None
         ("The user writes scripts.", "我用 Python 写 deployment script 和 unit test", True),
         ("ユーザーは猫を飼っています", "我养了两只猫", False),
         ("ユーザーはスクリプトを書く", "我用 Python 写 deployment script", False),
+        ("Le client a deux chats et sa sœur est à la maison.", ENGLISH, False),
+        ("Der Nutzer hat zwei Katzen und ist nicht mit ihr in Paris.", ENGLISH, False),
+        ("El usuario tiene dos gatos y su hermana es alérgica a los gatos.", ENGLISH, False),
+        (
+            "The user has two cats and is in Paris with her.",
+            "J'ai deux chats et je suis à la maison avec ma sœur.",
+            False,
+        ),
+        ("- Two cats; sister allergic; flight at 7", ENGLISH, True),
+        ("- Fan of De Niro and La La Land; Los Angeles, Las Vegas, El Paso", ENGLISH, True),
+        (
+            "Le client a deux chats et sa sœur est à la maison.",
+            f"{ENGLISH} Je suis à la maison avec elle et le chat.",
+            True,
+        ),
         ("42", "我养了两只猫", True),
         ("anything", "42", True),
     ],

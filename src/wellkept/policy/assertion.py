@@ -13,6 +13,7 @@ _BEFORE_ZH = (
     "梦见|梦到|做梦|(?:游戏|故事|剧本?|电影|电视剧?|书|梦|歌|诗|段子|新闻)里|小说(?![家，,、和])|歌词|台词",  # made up
     r"(?<![主只重需])要是|假如|假设|假定|设想|倘若|即[使便]|哪怕|就算|一旦|[若等](?=我)|(?<![\d一二三四五六七八九十两几])万一",
     r"(?:[例譬比]如|打个比方)(?=\W{0,2}我)|难道|莫非|(?<![不没])(?<!没在)(?<!不是)开玩笑",
+    "恨不得|巴不得",  # wished for
     "听说|据说|有人说|人家说|大家都觉得|(?:觉得|说|骂)我|谣言|网上传",  # told by others
     "(?:建议|要求|让|劝|希望|逼|允许|催)我",  # wanted by others
     "本来|原本|当初|(?:去年|前年|上个?月|上周|昨天|那时候?|当时)(?:都|也)?还",  # no longer so
@@ -70,7 +71,9 @@ _TAKEN_BACK_EN = (
     "don['’]?t (?:believe|quote) me|hypothetically(?: speaking)?|theoretically|in theory",
     "in (?:the|this|my|a|your) (?:game|novel|story|book|movie|film|play|dreams?|song|show)",
     "maybe(?: not)?|perhaps|possibly|probably|unsure|not (?:sure|certain)|right|correct|i (?:guess|suppose)",
-    r"i mean\b.*|(?:no,? )?wait|scratch that|supposedly|allegedly|apparently|according to .+|says .+|that['’]?s what .+",
+    r"i mean\b.*|(?:no,? )?wait|scratch that|supposedly|allegedly|apparently|that['’]?s what .+",
+    "according to .+|(?:says?|said|wrote|writes|replied|claims?|claimed) .+",
+    "(?:shout|yell|whisper|answer|exclaim|add|explain)ed (?:the|an?|my|his|her) .+",
     r"(?:(?:my|the|a|some) )?(?!i\b|we\b|as\b)\w+ (?:says?|said|guess(?:es|ed)?|thinks?|thought|claims?|suspects?"
     "|believes?|tells? me|told me)|they say|i (?:heard|was told)",
     "(?:do|don['’]t|am|aren['’]t|isn['’]t|can['’]t|have|haven['’]t) (?:i|it|we)",

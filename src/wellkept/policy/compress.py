@@ -9,6 +9,7 @@ from dataclasses import replace
 from wellkept.policy import lazy
 from wellkept.policy.assemble import Count, defuse
 from wellkept.policy.digest import Entry, sentences
+from wellkept.policy.heard import Heard
 from wellkept.policy.keydata import KeyDatum
 from wellkept.policy.language import fits
 
@@ -45,7 +46,24 @@ _COMMA = lazy.compile(r"[,，、](?!\d{3}(?!\d))")  # no comma of thousands
 _HEAD = lazy.compile(r"\s*(?:#|\[[^\[\]]+\]\s*$)")
 _LONGEST_HEADING = 40
 _TOPIC_LINE = lazy.compile(r"^#+\s*(.{1,40}?)\s*:?$")
-_ECHOES = ("You write the notes by which an assistant", _KEEP.strip())
+# The fixed sentences of what a model is told; one of them in its notes shows that it repeats them.
+_ECHOES = [
+    part
+    for text in (_INSTRUCTIONS, _REPAIR, _AREAS, _GIVEN, _DAYS, _KEEP)
+    for part in re.split(r"\n(?:- )?|(?<=\.) ", text.strip().removeprefix("- "))
+    if len(part) > 30 and "{" not in part
+]
+_SAYS_NOTHING = lazy.compile(
+    r"\W*(?:none|nothing|n/a|null|无|没有|暂无)\W*"
+    r"|.{0,40}[:：]\s*[(（\[](?:none|nothing|n/a|empty|无|暂无|没有)[)）\]]\W*",
+    re.IGNORECASE,
+)
+_REFUSES = lazy.compile(
+    r"(?:(?:i['’]?m|i am) sorry|sorry|i apologi[sz]e|unfortunately)?[,，;.\s]*(?:but\s+)?"
+    r"(?:i (?:can['’]?t|cannot|can not|won['’]t|am unable to)|i['’]m unable to|as an ai\b)"
+    r"|(?:很?抱歉|对不起)[，,]\s*(?:但?我)|我(?:无法|不能)(?:提供|完成|协助|帮|总结|满足)|作为(?:一个|一名)?(?:AI|人工智能)",
+    re.IGNORECASE,
+)
 
 
 def request(
@@ -83,7 +101,7 @@ def source_text(groups: Mapping[str, Sequence[Entry]]) -> str:
 
 
 def _heading(topic: str) -> str:
-    return " ".join(topic.split())[:_LONGEST_HEADING].strip(" :").lower()
+    return _clipped(topic).lower()
 
 
 def holding(entries: Sequence[Entry], keys: Sequence[KeyDatum]) -> list[Entry]:
@@ -149,12 +167,39 @@ def dated(notes: str, entries: Sequence[Entry]) -> str:
     return f"[{span}]\n{notes}"
 
 
+def supported(notes: str, entries: Sequence[Entry]) -> tuple[str, tuple[str, ...]]:
+    """``notes`` without the lines that ``entries`` do not bear out, and those lines, each with why it went.
+
+    A line goes when a number, amount, date, time or id of it stands nowhere in the entries, and when it says nothing: a
+    refusal, or an empty heading of a form. Relative dates ("on Friday") are let be: a model may say them in other words.
+    """
+    said, kept, gone = Heard(entries), [], []
+    for line in notes.splitlines():
+        why = _unsupported(line, said)
+        if why:
+            gone.append(f"{line.strip()} ({why})")
+        else:
+            kept.append(line)
+    return "\n".join(kept), tuple(gone)
+
+
+def _unsupported(line: str, said: Heard) -> str | None:
+    mark = _POINT.match(line)
+    point = (line[mark.end() :] if mark else line).strip()
+    if not point or point.startswith("#"):
+        return None
+    if _SAYS_NOTHING.fullmatch(point) or (_REFUSES.match(point) and point not in said.text):
+        return "says nothing"
+    strange = said.strange(point)
+    return f"{strange.text!r} was not said" if strange else None
+
+
 def review(summary: str, source: str, count: Count) -> str | None:
     """Why a summary is refused: it is empty, an echo, in another language, or longer than what it replaces."""
-    if all(not line.strip() or _HEAD.match(line) for line in summary.splitlines()):
-        return "the summary is empty"
     if any(echo in summary for echo in _ECHOES):
         return "the summary repeats its instructions"
+    if all(not line.strip() or _HEAD.match(line) for line in summary.splitlines()):
+        return "the summary is empty"
     if not fits(summary, source):
         return "the summary is in another language than the conversation"
     size, limit = count(summary), max(SHORTEST, count(source))
@@ -163,25 +208,41 @@ def review(summary: str, source: str, count: Count) -> str | None:
     return None
 
 
-def topics_of(summary: str, given: Sequence[str] = (), *, free: bool = True) -> dict[str, str]:
+def topic_names(given: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """The name that each topic of the application goes by: "work", "Work" and "work " are one, the first of them, and
+    none is longer than a heading. ``known``: the topics that have a summary already."""
+    names = {_heading(topic): topic for topic in (*reversed(list(known)), DEFAULT_TOPIC)}
+    return {topic: names.setdefault(_heading(topic), _clipped(topic) or DEFAULT_TOPIC) for topic in given}
+
+
+def _clipped(topic: str) -> str:
+    return " ".join(topic.split())[:_LONGEST_HEADING].strip(" :")
+
+
+def topics_of(
+    summary: str, given: Sequence[str] = (), *, free: bool = True, known: Sequence[str] = ()
+) -> dict[str, str]:
     """The points of a summary by the topic line that they stand under.
 
-    ``given``: the topics of the application. ``free``: whether there may be others, up to ``MAX_TOPICS``; what stands under
-    no line is on the default topic then. Otherwise it is left out, because it might belong to any, unless there is only one.
+    ``given``: the topics of the application; ``known``: those that have a summary already. ``free``: whether there may be
+    others, up to ``MAX_TOPICS``; what stands under no line is on the default topic then. Otherwise it is left out, because
+    it might belong to any, unless there is only one.
     """
     names = {_heading(topic): topic for topic in given}
+    earlier = {_heading(topic): topic for topic in known}
     home = DEFAULT_TOPIC if free else given[0] if len(given) == 1 else None
     found: dict[str, list[str]] = {}
     topic = home
     for line in summary.splitlines():
         if heading := _TOPIC_LINE.match(line):
             name = _heading(heading[1])
+            other = earlier.get(name, name)
             if name in names:
                 topic = names[name]
             elif not free:
                 topic = home
-            elif len(found) < MAX_TOPICS or name in found:
-                topic = name
+            elif len(found) < MAX_TOPICS or other in found:
+                topic = other
         elif topic is not None:
             found.setdefault(topic, []).append(line)
     return {name: "\n".join(lines) for name, lines in found.items()}

@@ -29,7 +29,7 @@ MAX_WORDS = 32
 # A letter to every tokenizer, at the start of no word.
 _MARK = "ː"
 _CLAUSES = lazy.compile(
-    r"[,;.!?:\n，。；！？：、]+|\bbut\b|\b(?:and|while|so|because)\b(?= (?:i|my|we|our|he|she|they)\b)"
+    r"(?:[;!?\n，。；！？：、]|(?<!\d)[,.:]|[,.:](?!\d))+|\bbut\b|\b(?:and|while|so|because)\b(?= (?:i|my|we|our|he|she|they)\b)"
     r"|但是?|不过(?![敏年夜生节])|而是|所以|因为|因此",
     re.IGNORECASE,
 )

@@ -8,9 +8,13 @@ five days later"), it stays as it was said.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import lru_cache
+from itertools import groupby
+from typing import Literal
 
 from wellkept.errors import InvalidInput
 from wellkept.policy import dates, lazy
@@ -47,13 +51,15 @@ _NOTHING_ELSE = lazy.compile(r"\W*(?:on|in|by|at|for|the|from|在|到)?\W*", re.
 _RECURS = lazy.compile(r"(?:每[个個一]?|\b(?:every|each)(?: other| second)?)\s*$", re.IGNORECASE)
 _LATER = lazy.compile(r"\b(?:later|earlier|following|previous)\b|^the next \w+$", re.IGNORECASE)
 _COUNTED = lazy.compile(r"[后後前]$|^in\b", re.IGNORECASE)
-_BY_COUNT = lazy.compile(r"[后後]$|^in\b", re.IGNORECASE)
+_AHEAD_BY_COUNT = lazy.compile(r"[后後]$|^in\b", re.IGNORECASE)
 # What may stand in a sentence before 三天后 and leave it counted from the day of speaking: who, and how surely.
 _ONLY_WHO = lazy.compile(
     r"(?:但是?|那么?|所以)?(?:[我咱你您他她]的?|用户的?)?"
     r"(?:们|妈妈|爸爸|父母|老婆|老公|儿子|女儿|孩子|小孩|朋友|同事|老板|家人|本人|自己)?"
     r"(?:就|也|还|都|要|会|将|是|大概|大约|可能|应该|打算|准备|计划|预计|约|在|于|从|再过)*"
 )
+_WHOLE = re.compile(r"\d{4}")
+_NEAR = 200  # characters to each side of a phrase that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +91,14 @@ def find(text: str, at: datetime, zone: str, heard: str = "") -> Iterator[Day]:
 
     ``heard``: the message that ``text`` was drawn from. What is counted from elsewhere there stays open here.
     """
-    told = {each.phrase.date for each in _found(heard, at, zone) if each.elsewhere} if heard else set()
+    told = _counted_elsewhere(heard, at, zone) if heard else ()
     for each in _found(text, at, zone):
-        bound = each.phrase.date in told and not re.match(r"\d{4}", each.phrase.date)
-        yield Day(each.phrase, None, True) if bound else each
+        yield Day(each.phrase, None, True) if each.phrase.date in told else each
+
+
+@lru_cache(maxsize=64)
+def _counted_elsewhere(text: str, at: datetime, zone: str) -> frozenset[str]:
+    return frozenset(each.phrase.date for each in _found(text, at, zone) if each.elsewhere)
 
 
 def meant(sentence: str, place: int, at: datetime, zone: str) -> str | None:
@@ -99,26 +109,66 @@ def meant(sentence: str, place: int, at: datetime, zone: str) -> str | None:
     return None
 
 
+# ── where a phrase stands ────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a text: its place, the days it names but those near the day of speaking, what comes before it, and
+    whether it tells of something that comes again."""
+
+    start: int
+    end: int
+    named: frozenset[str]
+    follows: Literal["", "words", "dates"]
+    recurs: bool
+
+
 def _found(text: str, at: datetime, zone: str) -> Iterator[Day]:
-    phrases = [phrase for phrase in dates.phrases(text) if phrase.date]
     last: Day | None = None
-    for phrase in phrases:
+    for phrase, sentence in _placed(text):
         if last is not None and dates.connects(text[last.phrase.end : phrase.start]):
             last = _end_of_range(phrase, last, at, zone)
         else:
-            last = _day(phrase, phrases, text, at, zone)
+            last = _day(phrase, sentence, text, at, zone)
         yield last
 
 
-def _day(phrase: Phrase, phrases: Sequence[Phrase], text: str, at: datetime, zone: str) -> Day:
-    if _is_elsewhere(phrase, phrases, text):
+def _placed(text: str) -> Iterator[tuple[Phrase, _Sentence]]:
+    """The phrases of ``text`` that name a day, each with its sentence."""
+    phrases = [phrase for phrase in dates.phrases(text) if phrase.date]
+    if not phrases:
+        return
+    starts = [phrase.start for phrase in phrases]
+    stops = [stop.end() for stop in _SENTENCE_END.finditer(text)]
+    edges = [0, *(stop for stop in stops if not _is_inside(stop, phrases, starts)), len(text)]
+    dated = -1
+    for number, group in groupby(phrases, lambda phrase: bisect_right(edges, phrase.start)):
+        same = list(group)
+        start = edges[number - 1]
+        before: Literal["", "words"] = "words" if text[:start].strip() else ""
+        follows: Literal["", "words", "dates"] = "dates" if dated == number - 1 else before
+        named = frozenset(phrase.date for phrase in same if phrase.date[:3] != "day")
+        recurs = _AGAIN.search(text, start, edges[number]) is not None
+        sentence = _Sentence(start, edges[number], named, follows, recurs)
+        yield from ((phrase, sentence) for phrase in same)
+        dated = number
+
+
+def _is_inside(stop: int, phrases: Sequence[Phrase], starts: Sequence[int]) -> bool:
+    """Whether the full stop is that of an abbreviation in a date ("Sept. 5")."""
+    place = bisect_left(starts, stop) - 1
+    return place >= 0 and stop <= phrases[place].end
+
+
+def _day(phrase: Phrase, sentence: _Sentence, text: str, at: datetime, zone: str) -> Day:
+    if _is_elsewhere(phrase, sentence, text):
         return Day(phrase, None, True)
-    start, end = _bounds(text, phrase)
-    prefer = tense(_clause(text, phrase))
+    prefer = tense(_clause(text, phrase, sentence))
     if _OPEN.match(phrase.date):
         if prefer is None:
-            return Day(phrase, None, bool(_AGAIN.search(text, start, end)))
-    elif prefer == "past" and _BY_COUNT.search(_surface(text, phrase)):
+            return Day(phrase, None, sentence.recurs)
+    elif prefer == "past" and _AHEAD_BY_COUNT.search(_surface(text, phrase)):
         return Day(phrase, None, True)  # "he built it in two days", 三天后他回来了
     return Day(phrase, _absolute(phrase.date, at, zone, prefer or "past"))
 
@@ -130,24 +180,23 @@ def _end_of_range(phrase: Phrase, begin: Day, at: datetime, zone: str) -> Day:
     return Day(phrase, _absolute(phrase.date, start, zone, "future") if start else None, start is None)
 
 
-def _is_elsewhere(phrase: Phrase, phrases: Sequence[Phrase], text: str) -> bool:
+def _is_elsewhere(phrase: Phrase, sentence: _Sentence, text: str) -> bool:
     """Whether the words around ``phrase`` count it from another day, or repeat it, or may do so."""
-    if re.match(r"\d{4}", phrase.date):
+    if _WHOLE.match(phrase.date):
         return False
-    surface, (start, end) = _surface(text, phrase), _bounds(text, phrase)
-    if _RECURS.search(text[start : phrase.start]) or _LATER.search(surface):
+    surface = _surface(text, phrase)
+    who = text[max(sentence.start, phrase.start - _NEAR) : phrase.start].strip()
+    if _RECURS.search(who) or _LATER.search(surface):
         return True
-    counted = _COUNTED.search(surface)
-    others = [other for other in phrases if start <= other.start < end and other.date != phrase.date]
-    if counted or _PART.match(phrase.date) or surface[0] in "月年":
-        kind = phrase.date[:2]
-        if any(other.date[:3] != "day" and (counted or other.date[:2] != kind) for other in others):
+    if _COUNTED.search(surface):
+        if sentence.named - {phrase.date}:
             return True
-    if counted and surface[-1] in "后後前":
-        who = text[start : phrase.start].strip()
-        before = text[:start].strip()
-        dated_before = any(_bounds(text, other)[1] == start for other in phrases)
-        return not _ONLY_WHO.fullmatch(who) or dated_before or (bool(before) and not who)
+        if surface[-1] in "后後前":
+            said_before = sentence.follows == "dates" or (sentence.follows and not who)
+            return bool(said_before) or not _ONLY_WHO.fullmatch(who)
+        return False
+    if _PART.match(phrase.date) or surface[0] in "月年":
+        return len({date[:2] for date in sentence.named}) > 1
     return False
 
 
@@ -157,25 +206,16 @@ def _surface(text: str, phrase: Phrase) -> str:
     return text[named[0].start : named[-1].end]
 
 
-def _bounds(text: str, phrase: Phrase) -> tuple[int, int]:
-    """Where the sentence around ``phrase`` begins and ends."""
-    return _around(_SENTENCE_END, text, phrase, 0, len(text))
-
-
-def _clause(text: str, phrase: Phrase) -> str:
-    """The clause around ``phrase``; the whole sentence where the clause is nothing but the phrase ("On Friday, …")."""
-    sentence = _bounds(text, phrase)
-    start, end = _around(_CLAUSE_END, text, phrase, *sentence)
-    if _NOTHING_ELSE.fullmatch(text[start : phrase.start] + text[phrase.end : end]):
-        start, end = sentence
-    return text[start:end]
-
-
-def _around(stop: re.Pattern[str], text: str, phrase: Phrase, start: int, end: int) -> tuple[int, int]:
-    for found in stop.finditer(text, start, phrase.start):
-        start = found.end()
-    after = stop.search(text, phrase.end, end)
-    return start, after.end() if after else end
+def _clause(text: str, phrase: Phrase, sentence: _Sentence) -> str:
+    """The clause around ``phrase``; or its sentence, where the clause is nothing but the phrase ("On Friday, …")."""
+    first, last = max(sentence.start, phrase.start - _NEAR), min(sentence.end, phrase.end + _NEAR)
+    start, end = first, last
+    for stop in _CLAUSE_END.finditer(text, first, phrase.start):
+        start = stop.end()
+    if after := _CLAUSE_END.search(text, phrase.end, last):
+        end = after.end()
+    alone = _NOTHING_ELSE.fullmatch(text[start : phrase.start] + text[phrase.end : end])
+    return text[first:last] if alone else text[start:end]
 
 
 def _absolute(value: str, at: datetime, zone: str, prefer: Prefer) -> str | None:

@@ -3,8 +3,9 @@
 Each check is on words, so that it holds for any model: the quote and the keywords stand in the message; every
 word of the claim stands in the sentence quoted (or is one of a few that state nothing by themselves); each
 number and date is one that code reads there; negation, liking and marks of time are the same; and what stands
-before the words used belongs to the claim ("my sister likes dogs" says nothing of the user). What is quoted,
-pasted, asked or ordered states nothing.
+before the words used belongs to the claim ("my sister likes dogs" says nothing of the user). What a clause only
+excludes or leaves behind, it does not say; its values and roles are the claim's. What is quoted, pasted, asked or
+ordered states nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from wellkept.policy import dates, days, lazy, numbers
 from wellkept.policy.assertion import is_reserved, is_taken_back, leads_own_words
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import clauses
+from wellkept.policy.contrast import affirmed
 from wellkept.policy.intent import sentences, stated
 from wellkept.policy.plainwords import (
     FILLER,
@@ -30,10 +32,11 @@ from wellkept.policy.plainwords import (
     ITSELF,
     KIN,
     OTHERS,
-    SAID_BY,
 )
 from wellkept.policy.quoted import own_words
-from wellkept.policy.words import index_tokens
+from wellkept.policy.roles import follows_another, misread
+from wellkept.policy.spoken import content, is_said, stem, stems
+from wellkept.policy.values import blank, misplaced, whole_dates, without_units
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
@@ -41,6 +44,7 @@ _WOULD = lazy.compile(r"['’]d(?= (?:like|love|prefer|rather|want|be|have)\b)",
 _SIMPLE_PAST = lazy.compile(
     r"(?:^|,|\b(?:i|we|he|she|they|who)\b)\s*(?:\w+ly |also |just |once |first )?(\w+ed)\b"
 )
+_NO_SUBJECT = FILLER | {"my", "我的", "mine", "me"}
 _COMMAS = lazy.compile(r"[,;\n，。；、](?!\d)")
 # Clauses, of what comes after the words of a claim.
 _TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
@@ -73,6 +77,10 @@ def refusal(claim: Claim, said: Said) -> str | None:
     if not stating:
         return "the message asks or orders this, it does not state it"
     following = dict(pairwise(sentences(own)))
+    preceding = {after: before for before, after in following.items()}
+    stating = [each for each in stating if not follows_another(each, preceding.get(each, ""))]
+    if not stating:
+        return "it is said of somebody else, of whom the sentence before speaks"
     asserted = [
         stated(sentence)
         for sentence in stating
@@ -82,7 +90,8 @@ def refusal(claim: Claim, said: Said) -> str | None:
         return "the message does not assert it: it is believed, feared, dreamt, supposed or told by others"
     if all(_is_to_come(claim, sentence, said) for sentence in asserted):
         return "the message tells of a day to come, the memory does not"
-    return _values(claim, said) or _words(claim, said, asserted)
+    said_so = [affirmed(sentence, claim.text) for sentence in asserted]
+    return _values(claim, said) or _words(claim, said, said_so)
 
 
 def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:
@@ -90,7 +99,7 @@ def _is_to_come(claim: Claim, sentence: str, said: Said) -> bool:
     if any(days.find(claim.text, said.at, said.zone)):
         return False
     today = dates.absolute("day+0", said.at, said.zone)
-    runs = _supporting(_content(claim.text), clauses(sentence))
+    runs = _supporting(content(claim.text), clauses(sentence))
     named = [list(days.find(" , ".join(run), said.at, said.zone)) for run in runs]
     return all(any(each.day and each.day[:10] > today[: len(each.day)] for each in found) for found in named)
 
@@ -109,13 +118,13 @@ def _unasserted(claim: Claim, sentence: str, following: str) -> bool:
 
 def _end_of_words(claim: Claim, sentence: str) -> int:
     """Where in the sentence the last of the words ends that the claim takes from it."""
-    stems = [_stem(token.text) for token in words.tokens(sentence)]
-    quote = [_stem(token.text) for token in words.tokens(claim.quote)]
-    starts = [at for at in range(len(stems)) if stems[at : at + len(quote)] == quote]
+    there = [stem(token.text) for token in words.tokens(sentence)]
+    quote = [stem(token.text) for token in words.tokens(claim.quote)]
+    starts = [at for at in range(len(there)) if there[at : at + len(quote)] == quote]
     first = starts[0] if starts else 0
     places = (
-        next((at for at in range(first, len(stems)) if _is_said(want, {stems[at]})), first)
-        for want in _content(_blank(claim.text))
+        next((at for at in range(first, len(there)) if is_said(want, {there[at]})), first)
+        for want in content(blank(claim.text))
     )
     last = max((first, *places))
     end = _reaching(sentence, last + 1)
@@ -146,7 +155,7 @@ def _reaching(sentence: str, count: int) -> int:
 def _is_named(claim: Claim, lead: str) -> bool:
     """Whether the claim takes up what stands before a colon, as in a form ("Name: Tom")."""
     said_of_nobody = FRAME - {"name", "名", "字"}
-    return not (set(_stems(lead)) - said_of_nobody).isdisjoint(_stems(claim.text))
+    return not (set(stems(lead)) - said_of_nobody).isdisjoint(stems(claim.text))
 
 
 def _values(claim: Claim, said: Said) -> str | None:
@@ -155,9 +164,9 @@ def _values(claim: Claim, said: Said) -> str | None:
     for each in days.find(claim.text, said.at, said.zone, said.text):
         if not known_days & {each.day, each.phrase.date}:
             return f"the date {claim.text[each.phrase.start : each.phrase.end]!r} is not what the quote says"
-    known = {(item.value, item.unit) for item in numbers.find(_blank(claim.quote))}
+    known = {(item.value, item.unit) for item in numbers.find(blank(claim.quote))}
     bare = {value for value, _ in known}
-    for item in numbers.find(_blank(claim.text)):
+    for item in numbers.find(blank(claim.text)):
         same = (
             (item.value, item.unit) in known
             or (item.value in bare and not item.unit)
@@ -168,32 +177,29 @@ def _values(claim: Claim, said: Said) -> str | None:
     return None
 
 
-def _blank(text: str, mark: str = " , ") -> str:
-    """``text`` without its dates and times, with ``mark`` in their places."""
-    for phrase in reversed(list(dates.phrases(text))):
-        text = f"{text[: phrase.start]}{mark}{text[phrase.end :]}"
-    return text
-
-
 def _words(claim: Claim, said: Said, stated: Sequence[str]) -> str | None:
     """Words of the claim that the stated sentences do not hold, and turns of meaning that differ."""
-    speaker = set(_stems(said.speaker))
-    wanted = [stem for stem in _content(_blank(claim.text)) if stem not in speaker]
+    speaker = set(stems(said.speaker))
+    wanted = [word for word in content(without_units(blank(claim.text), claim.quote)) if word not in speaker]
     if not wanted and not rules.numbers(claim.text):
         return "it says nothing"
-    reasons = [_reason(claim, wanted, sentence) for sentence in stated]
+    reasons = [_reason(claim, wanted, sentence, said) for sentence in stated]
     joined = " , ".join(stated)
-    return None if None in reasons else (_reason(claim, wanted, joined) if len(stated) > 1 else reasons[0])
+    return (
+        None if None in reasons else (_reason(claim, wanted, joined, said) if len(stated) > 1 else reasons[0])
+    )
 
 
-def _reason(claim: Claim, wanted: Sequence[str], sentence: str) -> str | None:
-    spoken = set(_stems(sentence))
-    missing = [stem for stem in wanted if not _is_said(stem, spoken)]
+def _reason(claim: Claim, wanted: Sequence[str], sentence: str, said: Said) -> str | None:
+    spoken = set(stems(sentence))
+    missing = [word for word in wanted if not is_said(word, spoken)]
     if missing:
         return f"the message does not say {missing[0]!r}"
-    first = None
-    for run in _supporting(wanted, clauses(_blank(sentence, " "))):
-        reason = _turned(claim, wanted, run, sentence)
+    sentence, first = whole_dates(sentence), None
+    for run in _supporting(wanted, clauses(sentence)):
+        reason = misplaced(claim.text, run, sentence, said.at, said.zone) or _turned(
+            claim, wanted, [blank(part, " ") for part in run], sentence
+        )
         if reason is None:
             return None
         first = first or reason
@@ -210,45 +216,45 @@ def _turned(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence:
         return "the message does not say that it is liked or disliked"
     if set(support.marks) - set(fact.marks):
         return f"the message says so only with {sorted(set(support.marks) - set(fact.marks))[0]!r}"
-    if any(verb not in words.fold(stated) and _stem(verb) in _stems(stated) for verb in _past(said)):
+    if any(verb not in words.fold(stated) and stem(verb) in stems(stated) for verb in _past(said)):
         return "the message tells of the past"
-    return _whose(claim, wanted, parts, sentence)
+    before = sentence[: sentence.find(parts[0])] if parts[0] in sentence else ""
+    return _whose(claim, wanted, parts, before) or misread(claim.text, wanted, parts, before)
 
 
 def _past(said: str) -> list[str]:
     """The regular English verbs that stand in the simple past."""
     verbs = [found[1] for found in _SIMPLE_PAST.finditer(words.fold(said))]
-    return [verb for verb in verbs if _stem(verb) != verb]
+    return [verb for verb in verbs if stem(verb) != verb]
 
 
 def _supporting(wanted: Sequence[str], parts: Sequence[str]) -> list[list[str]]:
     """The shortest runs of clauses that hold all that is wanted; all of them together when none does."""
-    spoken = [set(_stems(part)) for part in parts]
-    said = [[stem for stem in set(wanted) if _is_said(stem, stems)] for stems in spoken]
+    spoken = [set(stems(part)) for part in parts]
+    said = [[word for word in set(wanted) if is_said(word, there)] for there in spoken]
     missing, held, start, runs = len(set(wanted)), Counter[str](), 0, []
-    for end, stems in enumerate(said, start=1):
-        missing -= sum(not held[stem] for stem in stems)
-        held.update(stems)
+    for end, here in enumerate(said, start=1):
+        missing -= sum(not held[word] for word in here)
+        held.update(here)
         while start < end and not missing:
             runs.append((end - start, start))
             held.subtract(said[start])
-            missing += sum(not held[stem] for stem in said[start])
+            missing += sum(not held[word] for word in said[start])
             start += 1
     shortest = min(runs, default=(len(parts), 0))[0]
     found = [list(parts[start : start + size]) for size, start in runs if size == shortest]
     return found or [list(parts)]
 
 
-def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], sentence: str) -> str | None:
+def _whose(claim: Claim, wanted: Sequence[str], parts: Sequence[str], before: str) -> str | None:
     """Whether the words before the first one used are about somebody whom the claim does not name."""
-    before = sentence[: sentence.find(parts[0])] if parts[0] in sentence else ""
-    named = set(_stems(claim.text))
+    named = set(stems(claim.text))
     for kin in KIN.finditer(before + parts[0]):
-        inside = all(stem in named for stem in _stems(kin[1]))
+        inside = all(word in named for word in stems(kin[1]))
         if not inside and not ITSELF.match(parts[0]) and not _turns_back(parts[0], kin[1]):
             return f"it is said of {kin[1]!r}"
     lead = _lead(parts[0], wanted)
-    strange = [stem for stem in lead if stem not in named and (stem in OTHERS or stem not in FILLER | FRAME)]
+    strange = [word for word in lead if word not in named and (word in OTHERS or word not in FILLER | FRAME)]
     if strange and not _is_object(claim, strange):
         return f"it is said of {strange[0]!r}"
     return None
@@ -258,18 +264,14 @@ def _lead(part: str, wanted: Sequence[str]) -> list[str]:
     """The words of a clause behind its last "I" and before the first one that is wanted."""
     lead: list[str] = []
     for token in words.tokens(part):
-        stem = _stem(token.text)
-        if token.kind == words.NUMBER or _is_said_by(stem, wanted):
+        word = stem(token.text)
+        if token.kind == words.NUMBER or any(is_said(want, {word}) for want in wanted):
             break
         if token.text in FIRST:
             lead = []
-        elif token.kind == words.WORD and token.text not in ("my", "我的", "mine", "me"):
-            lead.append(stem)
+        elif token.kind == words.WORD and token.text not in _NO_SUBJECT:
+            lead.append(word)
     return lead
-
-
-def _is_said_by(stem: str, wanted: Sequence[str]) -> bool:
-    return any(_is_said(want, {stem}) for want in wanted)
 
 
 def _turns_back(part: str, kin: str) -> bool:
@@ -280,40 +282,10 @@ def _turns_back(part: str, kin: str) -> bool:
 def _is_object(claim: Claim, strange: Sequence[str]) -> bool:
     """In Chinese what is known of comes first ("花生我过敏"); nothing of the kind is taken for granted: only a
     named subject may."""
-    return bool(claim.subject) and all(stem in set(_stems(claim.subject)) for stem in strange)
+    return bool(claim.subject) and all(word in set(stems(claim.subject)) for word in strange)
 
 
-# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _content(text: str) -> list[str]:
-    """The stems of ``text`` that claim something by themselves."""
-    statement = rules.Statement(text)
-    kept = [
-        token.text for token in statement.core if token.kind == words.WORD and not words.is_subject(token)
-    ]
-    return [stem for stem in map(_stem, kept) if stem not in FRAME]
-
-
-def _stems(text: str) -> list[str]:
-    return [_stem(token.text) for token in words.tokens(text) if token.kind != words.SKIP]
-
-
-def _stem(word: str) -> str:
-    if words.is_han(word[0]) or not word.isascii():
-        return word
-    found = index_tokens("go" if word == "goes" else word)
-    return found[0] if found else word
-
-
-def _is_said(stem: str, spoken: set[str]) -> bool:
-    if stem in spoken:
-        return True
-    return any(
-        other == told or (len(told) > 3 and other.startswith(told))
-        for told in SAID_BY.get(stem, ())
-        for other in spoken
-    )
+# ── words ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _within(part: str, text: str) -> bool:
@@ -326,7 +298,7 @@ def _within(part: str, text: str) -> bool:
 @lru_cache(maxsize=1024)
 def _in_a_row(text: str) -> str:
     """The stems of all words of ``text``, each between line ends, so that a run of words is a part of it."""
-    return "\n".join(["", *(_stem(token.text) for token in words.tokens(text)), ""])
+    return "\n".join(["", *(stem(token.text) for token in words.tokens(text)), ""])
 
 
 def _overlaps(quote: str, sentence: str) -> bool:

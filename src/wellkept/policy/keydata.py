@@ -224,6 +224,11 @@ def missing(
     return tuple(item for item in reversed(unique.values()) if not said.has(item))
 
 
+def teller(text: str) -> Callable[[KeyDatum], bool]:
+    """What answers, for many items, whether ``text`` says one, as ``missing`` compares."""
+    return _Said(text, extract(text)).has
+
+
 class _Said:
     """What a text says, prepared for many questions."""
 

@@ -105,7 +105,7 @@ _HAN = f"[{NUMERALS}]"
 _UNIT = _alternation([*_UNIT_OF, *_COUNTERS.split("|")])
 _SCALE = _alternation(list(_MULTIPLIERS))
 _NUMBER = lazy.compile(
-    rf"(?:(?={_HAN})(?:(?P<skip>{NOT_NUMBERS})"
+    rf"(?:(?P<tall>[一二两三123]米(?:{_HAN}{{1,2}}|\d{{1,2}})(?!{_HAN}|\d|分))|(?={_HAN})(?:(?P<skip>{NOT_NUMBERS})"
     rf"|(?P<fraction>{_HAN}{{1,24}}分之{_HAN}{{1,24}}(?:[点點]{_HAN}{{1,24}})?)"
     rf"|(?P<han>{_HAN}{{1,24}}(?:[点點](?={_HAN}+(?!{_HAN}|分|刻|钟|鐘)){_HAN}{{1,24}})?))"
     r"|(?:(?<!\w)(?P<minus>[-−])(?=\d))?(?P<sign>(?:US|HK|NT)?\$|[¥€£]|\b(?:RMB|CNY|USD|EUR|GBP"
@@ -159,6 +159,9 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
 
 
 def _value(match: re.Match[str], unit: str) -> tuple[str, str]:
+    if match["tall"]:
+        whole, _, rest = match["tall"].partition("米")
+        return "".join(str(_DIGITS.get(sign, sign)) for sign in whole + rest.ljust(2, "0")), "cm"
     if match["fraction"]:
         return _fraction(match["fraction"])
     if match["arabic"]:

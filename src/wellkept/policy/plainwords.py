@@ -19,8 +19,10 @@ really also just so too actually honestly well oh yes no ok okay hi hello hey bt
 think guess mean now currently today recently lately still already even as for about the a an and but because since
 though by way of fact in remind told you tell let me say am is are was im ive been always definitely
 most main got huge big quite pretty very
+actually currently basically presently officially finally simply personally happily proudly obviously clearly
+certainly
 也 还 都 就 其 实 真 的 很 特 别 非 常 已 经 一 直 现 在 目 前 今 天 最 近 啊 呀 哦 嗯 好 对 了 那 这 说 告 诉 你 记 住 记得 请 因
-为 所 以 而 且 另 外 顺 便 提 下 是 有 觉 得 想 应 该 又 才 从 小 平 时 家 里 年 总 挺 蛮 特别 非常 正 老 新 来 刚
+为 所 以 而 且 另 外 顺 便 提 下 是 有 觉 得 想 应 该 又 才 从 小 平 时 家 里 年 总 挺 蛮 既 特别 非常 正 老 新 来 刚
 """
 FILLER = frozenset(_FILLER.split())
 """What may stand before the words that a claim takes up without being its subject."""
@@ -55,6 +57,13 @@ _KIN = (
 )
 KIN = lazy.compile(rf"我(?:们)?(?:家)?(?:的)?({_KIN})")
 """In Chinese, somebody or something of mine, with the word for it."""
+
+KIN_EN = (
+    "wife|husband|spouse|partner|girlfriend|boyfriend|son|daughter|child|baby|brother|sister|twin|mother|father|mom|mum|dad"
+    "|uncle|aunt|cousin|niece|nephew|grandmother|grandfather|grandma|grandpa|friend|colleague|coworker|boss|neighbou?r"
+    "|roommate|flatmate|teacher|doctor"
+)
+"""In English, who may stand before a word that tells what that person is ("a brother, a dentist")."""
 
 ITSELF = lazy.compile(rf"\W*(?:我|咱)(?!们?(?:家)?的?(?:{_KIN}))")
 """The beginning of a Chinese clause about the speaker."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from wellkept.policy import lazy
+from wellkept.policy.pasted import without_pasted
 
 # Opening, what ends the search for the closing mark (a line end closes nothing), and the least length between.
 _MARKS = (
@@ -38,7 +39,7 @@ def own_words(text: str) -> str:
         else:
             kept.append(text[after : opening.start()])
             after = at = end
-    return " \n ".join([*kept, text[after:]])
+    return without_pasted(" \n ".join([*kept, text[after:]]))
 
 
 class _Ends:
