@@ -22,7 +22,7 @@ def model_errors(model: Any) -> Iterator[None]:
 
 def check_model(model: Any) -> None:
     """Raises InvalidInput, with the next step, for what is no model."""
-    missing = [name for name in ("name", "complete", "stream") if not hasattr(model, name)]
+    missing = [name for name in ("name", "complete") if not hasattr(model, name)]
     if missing:
         raise InvalidInput(
             f"The model has no {missing[0]!r}: {model!r:.80}. Pass models.load('openai:gpt-5'), or an object of your own "

@@ -43,30 +43,30 @@ def prepare(connections: Connections) -> None:
                 connections.configure(connection)
                 _migrate(connection)
             if not connections.read_only and is_of_other_words(connection):
-                if not new:
-                    _say_that_it_takes_long(connections.path)
                 connections.configure(connection)
-                _renew(connection)
+                _renew(connection, connections.path)
     finally:
         connection.close()
+
+
+def _renew(connection: apsw.Connection, path: str) -> None:
+    """Another version split texts into words by other rules: its index would hide what it holds from today's."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if is_of_other_words(connection):
+            if connection.execute("SELECT count(*) FROM sessions").get:
+                _say_that_it_takes_long(path)
+            rebuild(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
 
 
 def _say_that_it_takes_long(path: str) -> None:
     from logging import getLogger
 
     getLogger("wellkept.store").warning("%s: its text index is made anew by newer rules for words", path)
-
-
-def _renew(connection: apsw.Connection) -> None:
-    """Another version split texts into words by other rules: its index would hide what it holds from today's."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if is_of_other_words(connection):
-            rebuild(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
 
 
 def _check_path(path: str) -> None:
