@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import TypeVar
@@ -30,6 +30,8 @@ from wellkept.store.search import Corpus, Hit, Narrow
 
 T = TypeVar("T")
 KINDS = ("event", "fact", "summary")
+DERIVED = "summary"
+"""Summaries and ledger say again, and shorter, what messages say. They are looked at where those leave room."""
 LONGEST_QUERY = 100_000
 
 
@@ -149,18 +151,42 @@ def _recall(
         until=search.until,
         condition=search.condition,
     )
-    corpora = [tables.corpora[kind] for kind in search.kinds if kind in tables.corpora]
+    said = [kind for kind in search.kinds if kind != DERIVED]
+    found, dropped = _ranked(core, tables, scope, search, narrow, said, search.limit, asked)
+    left = search.limit - len(found)
+    if DERIVED in search.kinds and left > 0:
+        more, weak = _ranked(core, tables, scope, search, narrow, [DERIVED], left, None)
+        found, dropped = [*found, *_behind(found, more)], [*dropped, *weak]
+    return [*found, *dropped]
+
+
+def _ranked(
+    core: Core, tables: Tables, scope: Scope, search: Search, narrow: Narrow, kinds: Sequence[str], limit: int,
+    asked: Sequence[float] | None,
+) -> tuple[list[Result], list[Result]]:  # fmt: skip
+    """The results of some kinds, and to explain them what was dropped."""
+    corpora = [tables.corpora[kind] for kind in kinds if kind in tables.corpora]
+    if not corpora:
+        return [], []
     index = ScopeIndex(corpora, scope, narrow)
     policy = core.policy
     wish = Wish(
-        limit=search.limit,
+        limit=limit,
         threshold=search.threshold,
         similarity=policy.similarity_threshold,
         window=_window(search, policy.time_zone),
         age=Age(now=search.now, discount=policy.age_discount, days=policy.age_days),
     )
-    meant = _meaning(core, tables, index, asked, search.kinds)
+    meant = _meaning(core, tables, index, asked, kinds)
     return _results(index, rank(search.query, index, meant, wish), search.explain)
+
+
+def _behind(found: Sequence[Result], derived: Sequence[Result]) -> list[Result]:
+    """What says again what messages say stands behind the messages that were found, and scores no more."""
+    if not found or not derived or derived[0].score <= found[-1].score:
+        return list(derived)
+    share = found[-1].score / derived[0].score
+    return [replace(it, score=it.score * share, parts={**it.parts, "derived": share}) for it in derived]
 
 
 def _session(tables: Tables, scope: Scope, session_id: str | None) -> SessionRef | None:
@@ -283,12 +309,10 @@ def _key(place: int, corpus: Corpus, key: int) -> int:
     return place << _KIND_BITS | key << _SPREAD[corpus.kind]
 
 
-def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> list[Result]:
+def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> tuple[list[Result], list[Result]]:
     hits = index.hits([it.key for it in ranking.found] + [it.key for it in ranking.dropped])
-    results = [_result(found, hits) for found in ranking.found]
-    if explain:
-        results += [_dropped(it, *hits[it.key]) for it in ranking.dropped if it.key in hits]
-    return results
+    dropped = [_dropped(it, *hits[it.key]) for it in ranking.dropped if it.key in hits] if explain else []
+    return [_result(found, hits) for found in ranking.found], dropped
 
 
 def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:

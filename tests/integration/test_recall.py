@@ -140,6 +140,22 @@ def test_summaries_and_the_ledger_are_found(memory: Memory) -> None:
     assert found[0].events
 
 
+def test_what_is_derived_stands_behind_what_was_said(memory: Memory) -> None:
+    chat = memory.session(namespace="acme", user="alice")
+    for number in range(40):
+        chat.add_message("user", f"第{number}天花了{100 + number}元买书")
+        chat.add_message("assistant", "记下了")
+    alice = memory.user("alice", namespace="acme")
+    said = alice.search("第7天花了107元买书", limit=10)
+    memory.run_jobs()
+    assert [it.text for it in alice.search("第7天花了107元买书", limit=10)] == [it.text for it in said]
+    every = alice.search("第7天花了107元买书", limit=100)
+    kinds = [it.kind for it in every]
+    assert "summary" in kinds and kinds == sorted(kinds)
+    scores = [it.score for it in every]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_recalled_text_stands_behind_the_boundary(memory: Memory, chat: Session) -> None:
     later = memory.session(namespace="acme", user="alice")
     later.add_message("user", "孩子喜欢什么？恐龙吗")

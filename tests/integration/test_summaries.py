@@ -766,7 +766,7 @@ def test_the_worker_waits_for_a_pause_but_not_for_ever(make: Make) -> None:
 
 
 def test_what_is_recalled_of_a_ledger_says_once_who_said_it_and_when(make: Make) -> None:
-    memory = make(summary_share=0.05)
+    memory = make(summary_share=0.05, recall_limit=60)
     chat = open_chat(memory)
     for number in range(30):
         chat.add_message("user", f"第{number}次：恐龙馆门票{number * 13 + 7}元，要记住。")
