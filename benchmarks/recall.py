@@ -127,7 +127,7 @@ def measure(folder: Path, embedder: Embedder | None, half: int | None) -> dict[s
     scores: dict[str, Score] = defaultdict(Score)
     with Memory(":memory:", embedder=embedder, worker=False) as memory:
         ids, last = fill(memory, lines(folder / "corpus.jsonl"))
-        while embedder and memory.run_jobs():
+        while memory.run_jobs():
             pass
         for query in lines(folder / "queries.jsonl"):
             mine = half is None or zlib.crc32(query["qid"].encode()) % 2 == half
