@@ -69,6 +69,8 @@ class UserReader(FactsReader):
     ) -> list[Result]:
         """What this user's memory holds for a question, best first; empty when there is nothing.
 
+        A use of each fact among the results is counted, in the background; ``Memory.read_only`` searches without that.
+
         Args:
             query: plain text; nothing in it is syntax.
             limit: results at most; the policy's ``recall_limit`` if not given.
@@ -90,7 +92,12 @@ class UserReader(FactsReader):
             self._core, query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now,
             filters=filters, threshold=threshold, explain=explain,
         )  # fmt: skip
-        return recall(self._core, self._scope, asked)
+        found = recall(self._core, self._scope, asked)
+        self._seen(found)
+        return found
+
+    def _seen(self, found: list[Result]) -> None:
+        """What is only read leaves no trace; a memory that is written to counts a use of each fact."""
 
 
 class UserMemory(FactsMemory, UserReader):
@@ -101,30 +108,8 @@ class UserMemory(FactsMemory, UserReader):
         """The profile documents: soul, identity, user."""
         return Profile(self._core, self._scope)
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        kinds: Sequence[str] | None = None,
-        session_id: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        now: datetime | None = None,
-        filters: Mapping[str, Any] | None = None,
-        threshold: float | None = None,
-        explain: bool = False,
-    ) -> list[Result]:
-        """What this user's memory holds for a question; see ``UserReader.search``.
-
-        A use of each fact among the results is counted, in the background; ``Memory.read_only`` searches without that.
-        """
-        found = super().search(
-            query, limit=limit, kinds=kinds, session_id=session_id, since=since, until=until, now=now, filters=filters,
-            threshold=threshold, explain=explain,
-        )  # fmt: skip
+    def _seen(self, found: list[Result]) -> None:
         self._core.uses.note(self._scope, (it.id for it in found if it.kind == "fact" and it.dropped is None))
-        return found
 
     def add(
         self, messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]], *, infer: bool = True,
