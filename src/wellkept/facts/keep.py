@@ -109,7 +109,7 @@ class Keeper:
         What may be replaced by a claim without a source is put on the review list here; with a source, that is
         the caller's. Returns what happened, the decision, and the facts that the decision's places point into.
         """
-        known = self.tables.facts.related(claim, self.scope)
+        known = self.writer.related(claim)
         decision = decide(claim, known, correction=correction, source=source.text if source else "")
         if decision.same is None:
             since = valid_from if valid_from is not None else source.at if source else self.at
@@ -188,7 +188,7 @@ class Keeper:
     def make_room(self) -> None:
         """Retire to the archive what is beyond the policy's ``max_facts``."""
         limit = self.core.policy.max_facts
-        if self.tables.facts.active(self.scope) <= limit:
+        if self.writer.active() <= limit:
             return
         for fact in surplus(self.tables.facts.all(self.scope), limit):
             self.writer.put(replace(fact, state="archived"), "evict")

@@ -92,13 +92,6 @@ class Facts(Protocol):
     def by_text(self, scope: Scope, fingerprint: str) -> Fact | None:
         """The active fact with this fingerprint."""
 
-    def related(self, claim: Claim, scope: Scope) -> list[Fact]:
-        """The active and archived facts that ``policy.conflict.decide`` has to look at for ``claim``, in
-        order."""
-
-    def active(self, scope: Scope) -> int:
-        """How many facts are active."""
-
     def of_event(self, ref: SessionRef, seqs: Sequence[int]) -> list[int]:
         """Keys of the facts that were taken from these events."""
 
@@ -184,6 +177,13 @@ class Doubts(Protocol):
 
 class FactWriter(Protocol):
     """One operation on the facts of a scope. Index rows, log and anchor are kept up with each change."""
+
+    def related(self, claim: Claim) -> list[Fact]:
+        """The active and archived facts that ``policy.conflict.decide`` has to look at for ``claim``, in
+        order."""
+
+    def active(self) -> int:
+        """How many facts are active."""
 
     def add(
         self,

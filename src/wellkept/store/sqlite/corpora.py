@@ -49,9 +49,8 @@ EVENT_ROWS = f"""
     SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
     WHERE e.key IN {_KEYS} AND +e.scope = ?
 """
-FACT_SIZE = "SELECT count(*), coalesce(sum(terms), 0) FROM facts WHERE scope = ? AND state <> 1"
-FACT_DOCS = "SELECT key, terms, changed FROM facts WHERE scope = ? AND state <> 1"
-FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
+FACT_WORDS = "SELECT key, words, changed FROM facts WHERE scope = ? AND state IN (0, 2)"
+FACT_ROWS = f"{SELECT_FACT}, f.words {FROM_FACTS} WHERE f.key IN {_KEYS} AND +f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
     SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
     WHERE s.scope = ?
@@ -205,29 +204,54 @@ def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker
     )
 
 
-class FactCorpus(_Corpus):
-    """See ``store.protocol.Corpus``. Documents are the active and the archived facts; filters see a fact's metadata."""
+class FactCorpus:
+    """See ``store.protocol.Corpus``. Documents are the active and the archived facts, few enough to read the words of
+    all of them; filters see a fact's metadata."""
 
     kind = "fact"
-    _size = FACT_SIZE
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        docs = self.roll(scope).docs
+        return len(docs), sum(doc.length for doc in docs.values())
+
+    def speakers(self, scope: Scope) -> set[str]:
+        return set()
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        found: dict[Term, dict[int, int]] = {term: {} for term in terms}
+        exact = {term.text: found[term] for term in terms if not term.prefix}
+        starts = [(term.text, found[term]) for term in terms if term.prefix]
+        for key, words, _ in self._words(scope):
+            for word in exact.keys() & words:
+                exact[word][key] = words.count(word)
+            for start, its in starts:
+                if count := sum(word.startswith(start) for word in words):
+                    its[key] = count
+        return found
 
     def roll(self, scope: Scope) -> Roll:
-        rows = self._db.execute(FACT_DOCS, (scope_key(self._db, scope),))
-        return Roll({key: Doc(terms, "user", changed) for key, terms, changed in rows})
+        return Roll({key: Doc(len(words), "user", changed) for key, words, changed in self._words(scope)})
+
+    def _words(self, scope: Scope) -> Iterator[tuple[int, list[str], int]]:
+        for key, words, changed in self._db.execute(FACT_WORDS, (scope_key(self._db, scope),)):
+            yield key, words.split(), changed
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
-            fact.key: Doc(terms, "user", int(fact.changed_at.timestamp() * 1000))
-            for fact, terms in self._rows(scope, keys)
+            fact.key: Doc(len(words), "user", int(fact.changed_at.timestamp() * 1000))
+            for fact, words in self._rows(scope, keys)
             if _lets_through(narrow, fact)
         }
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         return {fact.key: _fact_hit(fact) for fact, _ in self._rows(scope, keys)}
 
-    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, int]]:
-        for *row, terms in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
-            yield read_fact(tuple(row)), terms
+    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, list[str]]]:
+        for *row, words in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
+            yield read_fact(row), words.split()
 
 
 def _fact_hit(fact: Fact) -> Hit:

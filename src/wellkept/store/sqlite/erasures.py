@@ -16,10 +16,9 @@ from wellkept.policy.needles import Needle
 from wellkept.records import Scope
 from wellkept.store.facts import Actor
 from wellkept.store.protocol import SessionRef
-from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key, indexed_terms, read_fact
+from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
-from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
 
 SALT = "SELECT value FROM settings WHERE name = 'salt'"
@@ -39,6 +38,7 @@ FACT_TABLES = {
     "fact_changes": "DELETE FROM fact_changes WHERE fact = ?",
 }
 UNLINK = "UPDATE facts SET superseded_by = NULL WHERE scope = ? AND superseded_by = ?"
+DROP_HANDLES = "DELETE FROM fact_handles WHERE scope = ? AND fact = ?"
 DOUBTS = "SELECT key, payload FROM doubts WHERE scope = ?"
 REMOVE_DOUBT = "DELETE FROM doubts WHERE key = ?"
 JOBS = """
@@ -48,8 +48,8 @@ JOBS = """
 REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
-# Columns whose words are the program's own: "store", "app", "failed".
-OUR_WORDS = frozenset({"action", "actor", "kind", "state"})
+# Columns whose words are the program's own ("store", "app", "failed"), or made from those of another column.
+OUR_WORDS = frozenset({"action", "actor", "kind", "state", "words"})
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 COLUMNS = "SELECT name FROM pragma_table_info(?)"
 _SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
@@ -126,14 +126,13 @@ class Erasures:
         return SessionRef(scope, self._db.execute(SESSION, (key, owner)).get, key, owner)
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int, actor: Actor) -> dict[str, int]:
-        removed = dict.fromkeys((*FACT_TABLES, "fact_terms", "vectors", "doubts"), 0)
+        removed = dict.fromkeys((*FACT_TABLES, "vectors", "doubts"), 0)
         owner = scope_key(self._db, scope)
         gone = set()
         for id in ids:
             key = fact_key(id)
-            row = self._db.execute(GET, (key, owner)).fetchone()
-            if row is not None:
-                self._remove(owner, key, row, removed)
+            if owner is not None and self._db.execute(GET, (key, owner)).fetchone() is not None:
+                self._remove(owner, key, removed)
                 self._db.execute(ADD_LOG_LINE, (owner, key, "erase", actor, at))
                 gone.add(id)
         newest = self._db.execute(NEWEST, (owner,)).get
@@ -142,12 +141,9 @@ class Erasures:
         removed["doubts"] = self._remove_doubts(owner, gone)
         return removed
 
-    def _remove(self, owner: int | None, key: int, row: Any, removed: dict[str, int]) -> None:
-        terms = indexed_terms(read_fact(row))
-        if terms and owner is not None:
-            Terms(self._db, "fact").remove(owner, key, terms)
-            removed["fact_terms"] += 1
-            removed["vectors"] += remove_vectors(self._db, owner, "fact", [key])
+    def _remove(self, owner: int, key: int, removed: dict[str, int]) -> None:
+        removed["vectors"] += remove_vectors(self._db, owner, "fact", [key])
+        self._db.execute(DROP_HANDLES, (owner, key))
         for table, statement in FACT_TABLES.items():
             self._db.execute(statement, (key,))
             removed[table] += self._db.changes()

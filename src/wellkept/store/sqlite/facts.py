@@ -1,8 +1,11 @@
-"""Facts, their text index and the log of their changes in SQLite.
+"""Facts, what they are found by, and the log of their changes in SQLite.
 
 The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an
 earlier change are those of now with the few that changed since put back, and reading them costs the same
 however long the log is.
+
+A user's facts are few: a search reads the words of all of them, which stand in their rows, and no index of words is
+kept up. What a new fact is compared with is found by ``policy.conflict.handles``.
 """
 
 from __future__ import annotations
@@ -25,8 +28,7 @@ from wellkept.records import ROLES, Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
-from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
-from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.sessions import compact, dump, ensure_scope, load, scope_key
 from wellkept.store.sqlite.vectors import remove_vectors
 
 STATES: tuple[FactState, ...] = ("active", "retired", "archived")
@@ -38,19 +40,24 @@ SELECT_FACT = "SELECT f." + _NAMES.replace(", ", ", f.") + ", u.uses, u.last"
 FROM_FACTS = "FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
 _SELECT = f"{SELECT_FACT} {FROM_FACTS}"
 IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
-INDEXED = f"{SELECT_FACT}, f.scope {FROM_FACTS} WHERE f.state IN (0, 2) ORDER BY f.key"
+FINDABLE = f"{SELECT_FACT}, f.scope, f.words {FROM_FACTS} ORDER BY f.key"
 GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
-BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
+# As the index has it in which no two active facts of a scope say the same.
+_SAYING = "SELECT key FROM facts WHERE scope = ?1 AND state = 0 AND CASE state WHEN 0 THEN fingerprint ELSE key END = ?2"
+BY_TEXT = f"{_SELECT} WHERE f.key = ({_SAYING})"
 NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
 PUT = f"""
-    INSERT INTO facts ({_NAMES}, scope, fingerprint, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO facts ({_NAMES}, scope, fingerprint, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET state = excluded.state, pinned = excluded.pinned, text = excluded.text,
         claim = excluded.claim, sources = excluded.sources, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
         superseded_by = excluded.superseded_by, metadata = excluded.metadata, changed = excluded.changed,
-        fingerprint = excluded.fingerprint, terms = excluded.terms
+        fingerprint = excluded.fingerprint, words = excluded.words
 """
-HOLDING = "SELECT rowid FROM fact_terms WHERE fact_terms MATCH ?"
-KEY_BY_TEXT = "SELECT key FROM facts WHERE scope = ? AND fingerprint = ? AND state = 0"
+RELATED = f"""
+    {_SAYING} UNION ALL SELECT fact FROM fact_handles WHERE scope = ?1 AND handle IN (SELECT value FROM json_each(?3))
+"""
+ADD_HANDLE = "INSERT INTO fact_handles (scope, handle, fact) VALUES (?, ?, ?)"
+DROP_HANDLE = "DELETE FROM fact_handles WHERE scope = ? AND handle = ? AND fact = ?"
 COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
@@ -97,7 +104,7 @@ _NO_KEY = -1
 
 def fact_id(key: int) -> str:
     """The id that stands for ``key``: 12 characters."""
-    return "".join(DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
+    return "".join([DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5)])
 
 
 def fact_key(id: str) -> int:
@@ -110,16 +117,16 @@ def fact_key(id: str) -> int:
     return key
 
 
-def terms_of(claim: Claim) -> list[str]:
-    """The words that a claim is searched by."""
-    return index_tokens("\n".join([claim.text, *claim.labels, *claim.keywords]))
-
-
-def indexed_terms(fact: Fact) -> list[str]:
-    """What the index holds of a fact; nothing of a retired one."""
+def words_of(fact: Fact) -> str:
+    """The index tokens that a fact is searched by, with blanks between; none of a retired one."""
     if fact.state not in _SEARCHED:
-        return []
-    return [*terms_of(fact), *handles(fact).stored]
+        return ""
+    return " ".join(index_tokens("\n".join([fact.text, *fact.labels, *fact.keywords])))
+
+
+def handles_of(fact: Fact) -> frozenset[int]:
+    """The handles that a fact is stored under; none of a retired one."""
+    return handles(fact).stored if fact.state in _SEARCHED else frozenset()
 
 
 class Facts:
@@ -160,18 +167,6 @@ class Facts:
     def by_text(self, scope: Scope, fingerprint: str) -> Fact | None:
         row = self._db.execute(BY_TEXT, (scope_key(self._db, scope), bytes.fromhex(fingerprint))).fetchone()
         return read_fact(row) if row else None
-
-    def related(self, claim: Claim, scope: Scope) -> list[Fact]:
-        owner = scope_key(self._db, scope)
-        if owner is None:
-            return []
-        wanted = " OR ".join(f'"{owner:x}x{handle}"' for handle in handles(claim).sought)
-        keys = {key for (key,) in self._db.execute(HOLDING, (wanted,))}
-        known = self._db.execute(KEY_BY_TEXT, (owner, fingerprint(claim.text))).get
-        return self.by_keys(scope, sorted(keys if known is None else keys | {known}))
-
-    def active(self, scope: Scope) -> int:
-        return self._db.execute(COUNT, (scope_key(self._db, scope),)).get or 0
 
     def of_event(self, ref: SessionRef, seqs: Sequence[int]) -> list[int]:
         base = ref.key << SEQ_BITS
@@ -267,6 +262,14 @@ class Writer:
         self._at = at
         self.number = 0
 
+    def related(self, claim: Claim) -> list[Fact]:
+        sought = str([*handles(claim).sought])
+        keys = {key for (key,) in self._db.execute(RELATED, (self._owner, fingerprint(claim.text), sought))}
+        return [read_fact(row) for key in sorted(keys) for row in self._db.execute(GET, (key, self._owner))]
+
+    def active(self) -> int:
+        return int(self._db.execute(COUNT, (self._owner,)).get)
+
     def add(
         self,
         claim: Claim,
@@ -291,7 +294,7 @@ class Writer:
             changed_at=utc(self._at),
             metadata=metadata or {},
         )
-        self._write(fact, action, before=[])
+        self._write(fact, action, before=frozenset())
         for ref, seq in sources:
             self._db.execute(ADD_SOURCE, (ref.key << SEQ_BITS | seq, key))
         return fact
@@ -303,32 +306,22 @@ class Writer:
         old = read_fact(row)
         if action not in ("pin", "unpin"):
             fact = replace(fact, changed_at=utc(self._at))
-        self._write(fact, action, before=indexed_terms(old))
+        self._write(fact, action, before=handles_of(old))
         return fact
 
-    def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
-        terms = terms_of(fact)
-        indexed = [*terms, *handles(fact).stored] if fact.state in _SEARCHED else []
+    def _write(self, fact: Fact, action: str, *, before: frozenset[int]) -> None:
         row = _row(fact)
         try:
-            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), len(terms)))
+            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), words_of(fact)))
         except apsw.ConstraintError as error:
             raise Conflict(
                 f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."
             ) from error
-        self._index(fact.key, before, indexed)
-        self._log(fact.key, action, json.dumps(row, ensure_ascii=False, separators=(",", ":")))
-
-    def _index(self, key: int, before: list[str], now: list[str]) -> None:
-        index = Terms(self._db, "fact")
-        if before == now:
-            return
-        if before:
-            index.remove(self._owner, key, before)
-        if now:
-            index.add(self._owner, key, now)
-        else:
-            remove_vectors(self._db, self._owner, "fact", [key])
+        now = handles_of(fact)
+        change_handles(self._db, self._owner, fact.key, before, now)
+        if before and not now:
+            remove_vectors(self._db, self._owner, "fact", [fact.key])
+        self._log(fact.key, action, compact(row))
 
     def _log(self, key: int, action: str, after: str | None) -> None:
         operation = self.number or None
@@ -338,6 +331,14 @@ class Writer:
         self.number = self.number or number
         if self._actor in EXPLICIT:
             self._db.execute(ANCHOR, (self._owner, 0, number))
+
+
+def change_handles(
+    connection: apsw.Connection, owner: int, key: int, before: frozenset[int], now: frozenset[int]
+) -> None:
+    """Store a fact under other handles than before."""
+    connection.executemany(DROP_HANDLE, [(owner, handle, key) for handle in before - now])
+    connection.executemany(ADD_HANDLE, [(owner, handle, key) for handle in now - before])
 
 
 # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────
