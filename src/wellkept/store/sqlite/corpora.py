@@ -17,7 +17,7 @@ from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
-from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
+from wellkept.store.sqlite.facts import FROM_FACTS, NEWEST, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
@@ -204,6 +204,9 @@ def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker
     )
 
 
+_Words: TypeAlias = list[tuple[int, list[str], int]]
+
+
 class FactCorpus:
     """See ``store.protocol.Corpus``. Documents are the active and the archived facts, few enough to read the words of
     all of them; filters see a fact's metadata."""
@@ -212,6 +215,7 @@ class FactCorpus:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
+        self._read: tuple[tuple[int | None, int | None], _Words] | None = None
 
     def size(self, scope: Scope) -> tuple[int, int]:
         docs = self.roll(scope).docs
@@ -235,9 +239,14 @@ class FactCorpus:
     def roll(self, scope: Scope) -> Roll:
         return Roll({key: Doc(len(words), "user", changed) for key, words, changed in self._words(scope)})
 
-    def _words(self, scope: Scope) -> Iterator[tuple[int, list[str], int]]:
-        for key, words, changed in self._db.execute(FACT_WORDS, (scope_key(self._db, scope),)):
-            yield key, words.split(), changed
+    def _words(self, scope: Scope) -> _Words:
+        """Key, words and time of each fact; read once for all that one search asks."""
+        owner = scope_key(self._db, scope)
+        state = owner, self._db.execute(NEWEST, (owner,)).get
+        if self._read is None or self._read[0] != state:
+            rows = self._db.execute(FACT_WORDS, (owner,))
+            self._read = state, [(key, words.split(), changed) for key, words, changed in rows]
+        return self._read[1]
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
