@@ -70,6 +70,35 @@ class Change(Record):
     after: Fact | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graves(Record):
+    """Tombstones, and how to know again what they are of.
+
+    Attributes:
+        origins: salt, namespace and user that each may have been hashed with.
+        hashes: the tombstones, and when (ms) each was set.
+    """
+
+    origins: tuple[tuple[str, str, str], ...] = ()
+    hashes: Mapping[bytes, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book(Record):
+    """All that is known of a user, to be taken to another store.
+
+    Attributes:
+        facts: in any state.
+        changes: the log, in order.
+        extracted: by session, the seq up to which facts were extracted.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[Change, ...] = ()
+    graves: Graves = field(default_factory=Graves)
+    extracted: Mapping[str, int] = field(default_factory=dict)
+
+
 class Facts(Protocol):
     """What is kept about a user across sessions, and the log of its changes."""
 
@@ -97,6 +126,16 @@ class Facts(Protocol):
 
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> FactWriter:
         """An operation: changes that are made, and undone, together."""
+
+    def id_here(self, scope: Scope, id: str) -> str:
+        """The id that a fact of another store gets here, or has: its own, unless that is somebody else's."""
+
+    def copy(self, scope: Scope, fact: Fact, sources: Sequence[tuple[SessionRef, int]]) -> int | None:
+        """Store a fact of another store as it is, with its uses and without a line in the log; its key. None when an
+        active fact says the same."""
+
+    def copy_change(self, scope: Scope, change: Change, *, operation: int | None) -> int:
+        """Add a line of another store's log, made together with the line ``operation``; its number."""
 
     def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
         """Count so many deliveries of each fact, by its id; ids that are not this scope's count nothing."""
@@ -216,6 +255,12 @@ class Erasures(Protocol):
 
     def unbury(self, scope: Scope, parts: Sequence[Sequence[str]]) -> None:
         """Take tombstones away."""
+
+    def graves(self, scope: Scope) -> Graves:
+        """All tombstones of a scope."""
+
+    def take_over(self, scope: Scope, graves: Graves) -> None:
+        """Add those of another store."""
 
     def events(
         self, scope: Scope, needles: Sequence[Needle], every: Sequence[Needle] = ()

@@ -17,7 +17,8 @@ from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
-from wellkept.store.sqlite.facts import FROM_FACTS, NEWEST, SELECT_FACT, read_fact
+from wellkept.store.sqlite.factrows import FROM_FACTS, SELECT_FACT, read_fact
+from wellkept.store.sqlite.facts import NEWEST
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms

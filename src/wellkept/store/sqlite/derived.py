@@ -15,7 +15,8 @@ from wellkept.policy.terms import event_terms
 from wellkept.policy.words import index_tokens, tokens_version
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
-from wellkept.store.sqlite.facts import FINDABLE, change_handles, handles_of, read_fact, words_of
+from wellkept.store.sqlite.factrows import handles_of, read_fact, words_of
+from wellkept.store.sqlite.facts import FINDABLE, change_handles
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms

@@ -124,6 +124,12 @@ FACT_HANDLES = """
     DROP INDEX facts_once;
     CREATE UNIQUE INDEX facts_scope ON facts (scope, state, CASE state WHEN 0 THEN fingerprint ELSE key END);
 """
+TOMBSTONE_ORIGINS = """
+    CREATE TABLE tombstone_origins (
+        scope INTEGER NOT NULL REFERENCES scopes, salt TEXT NOT NULL, namespace TEXT NOT NULL, user TEXT NOT NULL,
+        PRIMARY KEY (scope, salt, namespace, user)
+    ) WITHOUT ROWID;
+"""
 
 MIGRATIONS: list[tuple[str, str]] = [
     ("transcript", TRANSCRIPT + terms.SCHEMA.format(name="event")),
@@ -140,4 +146,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("departures", "ALTER TABLE scopes ADD COLUMN departed INTEGER NOT NULL DEFAULT 0"),
     ("no_frequencies", "".join(f"DROP TABLE {name}_frequencies;" for name in vectors.KINDS)),
     ("fact_handles", FACT_HANDLES),
+    ("tombstone_origins", TOMBSTONE_ORIGINS),
 ]
