@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import apsw
@@ -144,7 +144,7 @@ class EventCorpus(_Corpus):
     def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
         super().__init__(connection)
         self._rosters = rosters
-        self._tails: dict[Scope, dict[int, Mapping[str, int]]] = {}
+        self._tails: dict[Scope, dict[int, tail.Words]] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
         owner = scope_key(self._db, scope)
@@ -173,19 +173,17 @@ class EventCorpus(_Corpus):
 
     def size(self, scope: Scope) -> tuple[int, int]:
         documents, terms = super().size(scope)
-        return documents, terms + sum(sum(its.values()) for its in self._tail(scope).values())
+        return documents, terms + sum(words.size for words in self._tail(scope).values())
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         found = super().postings(scope, terms)
-        for key, its in self._tail(scope).items():
-            for term in terms:
-                if count := tail.count(its, term):
-                    found.setdefault(term, {})[key] = count
+        for term, key, count in tail.occurrences(self._tail(scope), terms):
+            found.setdefault(term, {})[key] = count
         return found
 
-    def _tail(self, scope: Scope) -> dict[int, Mapping[str, int]]:
+    def _tail(self, scope: Scope) -> dict[int, tail.Words]:
         if scope not in self._tails:
-            self._tails[scope] = tail.counts(self._db, scope_key(self._db, scope))
+            self._tails[scope] = tail.read(self._db, scope_key(self._db, scope))
         return self._tails[scope]
 
     def speakers(self, scope: Scope) -> set[str]:
@@ -212,7 +210,9 @@ class EventCorpus(_Corpus):
 
 def _docs(rows: Iterable[Any]) -> dict[int, Doc]:
     return {
-        key: Doc(terms if uncounted is None else tail.size(uncounted, speaker), ROLES[role], ts, speaker)
+        key: Doc(
+            terms if uncounted is None else tail.words_of(uncounted, speaker).size, ROLES[role], ts, speaker
+        )
         for key, terms, role, ts, speaker, uncounted in rows
     }
 

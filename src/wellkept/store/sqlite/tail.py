@@ -9,9 +9,9 @@ O'Neil et al., "The log-structured merge-tree", 1996.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -44,35 +44,43 @@ def is_due(connection: apsw.Connection, owner: int, seqs: range) -> bool:
     return looks and int(connection.execute(LENGTH, (owner,)).get) >= LONGEST
 
 
-def counts(connection: apsw.Connection, owner: int | None) -> dict[int, Mapping[str, int]]:
-    """How often each term stands in which message of the tail, by key."""
-    rows = connection.execute(ROWS, (owner,))
-    return {key: counted(content, speaker) for key, content, speaker in rows}
+class Words(NamedTuple):
+    """The terms of a message: how often each stands in it, how many begin with which character, and how many there are."""
+
+    counts: Mapping[str, int]
+    heads: Mapping[str, int]
+    size: int
 
 
-def count(counts: Mapping[str, int], term: Term) -> int:
-    """How often ``term`` stands in a message of the tail; a prefix, all that it starts."""
-    if not term.prefix:
-        return counts.get(term.text, 0)
-    return sum(count for token, count in counts.items() if token.startswith(term.text))
+def read(connection: apsw.Connection, owner: int | None) -> dict[int, Words]:
+    """The terms of each message in the tail of a scope, by key."""
+    return {key: words_of(content, speaker) for key, content, speaker in connection.execute(ROWS, (owner,))}
 
 
-def size(stored: str, speaker: str | None) -> int:
-    """How many terms a message of the tail has."""
-    return sum(counted(stored, speaker).values())
+def occurrences(messages: Mapping[int, Words], terms: Collection[Term]) -> Iterator[tuple[Term, int, int]]:
+    """Each of ``terms`` with the key of each message that it stands in, and how often it does."""
+    exact = {term.text: term for term in terms if not term.prefix}
+    # A prefix is a single character.
+    heads = {term.text: term for term in terms if term.prefix}
+    for key, words in messages.items():
+        for text in exact.keys() & words.counts.keys():
+            yield exact[text], key, words.counts[text]
+        for text in heads.keys() & words.heads.keys():
+            yield heads[text], key, words.heads[text]
 
 
-def counted(stored: str, speaker: str | None) -> Mapping[str, int]:
-    """How often each term stands in a message; not to be changed."""
+def words_of(stored: str, speaker: str | None) -> Words:
+    """The terms of a message as it is stored."""
     # One search after the other reads the same rows.
-    return _remembered(stored, speaker) if len(stored) <= HEAVIEST else _counted(stored, speaker)
+    return _remembered(stored, speaker) if len(stored) <= HEAVIEST else _words_of(stored, speaker)
 
 
-def _counted(stored: str, speaker: str | None) -> Mapping[str, int]:
-    return Counter(event_terms(loads(stored), speaker))
+def _words_of(stored: str, speaker: str | None) -> Words:
+    terms = event_terms(loads(stored), speaker)
+    return Words(Counter(terms), Counter(term[0] for term in terms), len(terms))
 
 
-_remembered = lru_cache(maxsize=512)(_counted)
+_remembered = lru_cache(maxsize=512)(_words_of)
 
 
 def index(connection: apsw.Connection, owner: int) -> None:
