@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from wellkept.policy import han, lazy
@@ -53,7 +54,9 @@ class Term(NamedTuple):
 def index_tokens(text: str) -> list[str]:
     """The tokens of ``text`` in order, as often as they occur; none when it has no word, digit or emoji."""
     if text.isascii():
-        return [token for chunk in _ASCII_CHUNK.findall(text) for token in _word_tokens(chunk)]
+        chunks = _ASCII_CHUNK.findall(text)
+        known = _known_word if max(map(len, chunks), default=0) <= MAX_TOKEN else _word_tokens
+        return list(chain.from_iterable(map(known, chunks)))
     tokens: list[str] = []
     for kind, chunk in _chunks(text):
         if kind == "word":
@@ -152,7 +155,7 @@ def _known_word(chunk: str) -> tuple[str, ...]:
 def _word(chunk: str) -> tuple[str, ...]:
     """The tokens of a word or of words joined by single punctuation marks."""
     if chunk.isascii() and (chunk.isdigit() or (chunk.isalpha() and chunk.islower())):
-        return (_stem(chunk),)  # as below, without the search for what is not there
+        return (_stem(chunk),)
     chunk = _CONTRACTION.sub(r"\1", chunk.replace("’", "'"))
     chunk = _LANGUAGE.sub(lambda match: match[1] + _LANGUAGES[match[2]], _THOUSANDS.sub("", chunk)).rstrip(
         "+#"
