@@ -207,7 +207,10 @@ def _letters(text, at):
         end += 1
     while end < size and text[end] in "+#":
         end += 1
-    word = text[at:end].replace("'", "")
+    word = text[at:end]
+    if word.endswith("'re"):
+        word = word[:-3]  # "are" says nothing, and "we're" is not "were"
+    word = word.replace("'", "")
     return end, word, _kind(_ENGLISH, word) or WORD
 
 

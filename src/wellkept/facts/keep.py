@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from wellkept.core import Core
 from wellkept.embedding import put_job
@@ -24,6 +24,7 @@ MAX_TEXT = 4_000
 
 MAX_KEYWORDS = 8
 MAX_WORD = 80
+C = TypeVar("C", bound=Claim)
 Happened: TypeAlias = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
 
@@ -109,6 +110,7 @@ class Keeper:
         What may be replaced by a claim without a source is put on the review list here; with a source, that is
         the caller's. Returns what happened, the decision, and the facts that the decision's places point into.
         """
+        claim = self._filed(claim)
         known = self.writer.related(claim)
         decision = decide(claim, known, correction=correction, source=source.text if source else "")
         if decision.same is None:
@@ -130,6 +132,13 @@ class Keeper:
             self.tables.doubts.add(self.scope, "replace", facts=(fact.id, known[at].id), at=self.at)
         self.make_room()
         return kept, decision, known
+
+    def _filed(self, claim: C, besides: int = 0) -> C:
+        """``claim`` under the labels that there are, as they are spelt."""
+        if not claim.labels:
+            return claim
+        known = self.writer.labels(besides=besides)
+        return replace(claim, labels=clean(claim.labels, known, limit=len(claim.labels)))
 
     def _again(self, fact: Fact) -> Kept:
         """A fact that is said once more; one from the archive becomes active."""
@@ -165,6 +174,7 @@ class Keeper:
             old, text=claim.text, labels=claim.labels, keywords=claim.keywords, metadata=kept, state="active",
             quote=old.quote if claim.text == old.text else "",
         )  # fmt: skip
+        new = self._filed(new, besides=old.key)
         if new == old:
             return old
         fact = self._want_vector(self.writer.put(new, "update"))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.policy.gist import gist, parsed
-from wellkept.policy.topics import Topic, bare, keyed, tells, topic
+from wellkept.policy.topics import Topic, american, bare, keyed, tells, topic
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
@@ -139,7 +139,7 @@ def handles(claim: Claim) -> Handles:
     return _handles(
         claim.text,
         _normal(claim.subject),
-        _normal(claim.attribute),
+        _key(claim.attribute),
         (told.name, told.holder) if told else None,
     )
 
@@ -278,8 +278,14 @@ def _normal(text: str) -> str:
     return str(rules.normal(text))
 
 
+@lru_cache(maxsize=4096)
+def _key(attribute: str) -> str:
+    """An attribute, however it is spelt: favorite_color, "Favourite colour"."""
+    return _normal(american(attribute.replace("_", " ").replace("-", " ")))
+
+
 def _same_key(new: Claim, old: Claim) -> bool:
-    if not new.attribute or _normal(new.attribute) != _normal(old.attribute):
+    if not new.attribute or _key(new.attribute) != _key(old.attribute):
         return False
     return bool(_normal(new.subject) == _normal(old.subject))
 

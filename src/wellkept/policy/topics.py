@@ -105,7 +105,7 @@ _TOPIC = lazy.compile("(?<![a-z])(?:" + "|".join(f"({pattern})" for _, pattern i
 _KEYS = {key: name for name, (keys, _) in _TABLE.items() for key in keys.split()}
 _FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
 # British and American: favourite colour, favorite color.
-_SPELLED = lazy.compile(r"(?<=\w[bdilmnpv])(?<!\bfl)our(?=s?$)")
+_SPELLED = lazy.compile(r"(?<=[a-z][bdilmnpv])(?<!\bfl)our(?=s?\b|ite)")
 
 # A trade is told like anything else that somebody is, and one may have two.
 _TRADED = lazy.compile(
@@ -168,7 +168,7 @@ def topic(predicate: str) -> Topic | None:
         return None  # "31" alone need not be an age; "is 31" is
     favourite = _FAVOURITE.search(statement)
     if favourite:
-        named = f"favourite {_SPELLED.sub('or', favourite[1] or favourite[2])}"
+        named = f"favourite {american(favourite[1] or favourite[2])}"
         return Topic(named, statement[: favourite.start()].strip(), False, statement[favourite.end() :])
     match, trade = _TOPIC.search(statement), None
     if match is None or match.start():
@@ -181,6 +181,11 @@ def topic(predicate: str) -> Topic | None:
         return None
     many = bool(_MANY.fullmatch(holder)) or trade is not None
     return Topic("job" if trade else _NAMES[(match.lastindex or 0) - 1], holder, many, rest)
+
+
+def american(text: str) -> str:
+    """``text`` in small letters, with "color" for "colour"."""
+    return _SPELLED.sub("or", text.casefold())
 
 
 def tells(statement: str) -> bool:

@@ -221,6 +221,9 @@ class FactWriter(Protocol):
         """The active and archived facts that ``policy.conflict.decide`` has to look at for ``claim``, in
         order."""
 
+    def labels(self, *, besides: int = 0) -> list[str]:
+        """The labels of the active facts as they are spelt, without those of the fact with the key ``besides``."""
+
     def active(self) -> int:
         """How many facts are active."""
 

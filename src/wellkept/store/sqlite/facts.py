@@ -66,6 +66,10 @@ RELATED = f"""
 """
 ADD_HANDLE = "INSERT INTO fact_handles (scope, handle, fact) VALUES (?, ?, ?)"
 DROP_HANDLE = "DELETE FROM fact_handles WHERE scope = ? AND handle = ? AND fact = ?"
+LABELS = """
+    SELECT DISTINCT label.value FROM facts f, json_each(f.claim, '$.labels') label
+    WHERE f.scope = ? AND f.state = 0 AND f.key <> ? ORDER BY f.key
+"""
 COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
@@ -276,6 +280,9 @@ class Writer:
         sought = str([*handles(claim).sought])
         keys = {key for (key,) in self._db.execute(RELATED, (self._owner, fingerprint(claim.text), sought))}
         return [read_fact(row) for key in sorted(keys) for row in self._db.execute(GET, (key, self._owner))]
+
+    def labels(self, *, besides: int = 0) -> list[str]:
+        return [str(label) for (label,) in self._db.execute(LABELS, (self._owner, besides))]
 
     def active(self) -> int:
         return int(self._db.execute(COUNT, (self._owner,)).get)
