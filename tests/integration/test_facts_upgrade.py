@@ -47,6 +47,32 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return path
 
 
+def test_the_doctor_knows_an_older_file(old: str) -> None:
+    assert doctor(old).findings == ()
+    connection = apsw.Connection(old)
+    connection.execute("INSERT INTO event_terms (rowid, terms) VALUES (7, '7xghost')")
+    connection.close()
+    assert doctor(old, repair=True).healthy
+    with Memory(old, worker=False) as memory:
+        assert len(memory.user("alice", namespace="acme").get_all()) == 1
+
+
+def test_facts_of_a_damaged_older_file_are_salvaged(old: str) -> None:
+    connection = apsw.Connection(old)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'events_ts'").get
+    connection.close()
+    data = bytearray(Path(old).read_bytes())
+    data[(root - 1) * 4096 : root * 4096] = b"\x5a" * 4096
+    Path(old).write_bytes(data)
+    report = doctor(old, repair=True)
+    assert report.salvaged is not None
+    with Memory(report.salvaged, worker=False) as memory:
+        alice = memory.user("alice", namespace="acme")
+        assert [fact.text for fact in alice.get_all()] == ["Allergic to peanuts"]
+        assert [hit.text for hit in alice.search("peanut", kinds=["fact"])] == ["Allergic to peanuts"]
+
+
 def test_facts_of_an_older_file_are_found_compared_and_counted(old: str) -> None:
     with Memory(old, worker=False) as memory:
         alice = memory.user("alice", namespace="acme")

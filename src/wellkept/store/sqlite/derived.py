@@ -171,7 +171,8 @@ def rebuild(connection: apsw.Connection) -> None:
                 index.add(scope, key, terms)
             if name == "event":
                 connection.execute(SET_TERMS, (len(terms), key, len(terms)))
-    _file_facts(connection)
+    if "fact_handles" in _tables(connection):
+        _file_facts(connection)
     connection.execute(SET_TOKENS, (_version(),))
     for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
         connection.execute(RECOUNT, (*counts, session))
