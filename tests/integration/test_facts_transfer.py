@@ -188,6 +188,23 @@ def test_what_was_forgotten_and_what_was_read_is_not_extracted_again_elsewhere()
         assert [fact.text for fact in copy.get_all()] == [fact.text for fact in alice.get_all()]
 
 
+def test_facts_keep_their_messages_where_a_conversation_has_others_already() -> None:
+    with extracting(model) as memory, extracting(model) as other:
+        alice = memory.user("alice", namespace="acme")
+        chat = memory.session(namespace="acme", user="alice")
+        for text in SAID:
+            chat.add_message("user", text)
+        alice.extract()
+        memory.run_jobs()
+        there = other.session(namespace="acme", user="alice", session_id=chat.id, create=True)
+        there.add_message("user", "What is new?")
+        imported(exported(memory), other)
+        copy = other.user("alice", namespace="acme")
+        assert [fact.sources for fact in copy.get_all()] == [(f"{chat.id}:{seq}",) for seq in (2, 3, 4)]
+        assert [there.get_events(after=1)[at].content for at in range(3)] == list(SAID)
+        assert copy.extract() == 0
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -211,14 +228,25 @@ def test_what_was_forgotten_and_what_was_read_is_not_extracted_again_elsewhere()
             "at": 1,
         },
         {"kind": "tombstones", "origins": [["salt"]], "graves": [["zz", 1]]},
+        {"kind": "tombstones", "origins": [], "graves": [["00", 1 << 70]]},
         {"kind": "extracted", "session": 5, "seq": 1},
+        {"kind": "extracted", "session": "s", "seq": 1 << 60},
+        {
+            "kind": "fact",
+            "id": "0000000000g0",
+            "text": " ",
+            "state": "active",
+            "created_at": 1,
+            "changed_at": 1,
+        },
+        {"kind": "extracted", "session": "s", "seq": 1, "namespace": []},
     ],
 )
 def test_a_line_that_is_none_is_said_with_its_number(line: dict[str, Any]) -> None:
     whose = {"namespace": "acme", "user": "alice"}
     text = "\n".join(
         json.dumps(each)
-        for each in ({"kind": "header", "format": "wellkept", "version": "1.0"}, {**line, **whose})
+        for each in ({"kind": "header", "format": "wellkept", "version": "1.0"}, {**whose, **line})
     )
     with Memory(":memory:", worker=False) as memory:
         with pytest.raises(InvalidInput, match="Line 2"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from wellkept.cli.clock import StoryClock
 from wellkept.errors import Conflict, InvalidInput
-from wellkept.facts.copies import bound, take_over
+from wellkept.facts.copies import bound, sound, take_over
 from wellkept.formats import BadLine, Entry, Extra, Item, Note, SessionStart, facts
 from wellkept.memory import Memory
 from wellkept.records import Record, Scope
@@ -191,13 +191,14 @@ class Importer:
 
     def _page(self, extra: Extra) -> None:
         """Facts are taken over when all is read: they name messages and each other."""
+        scope = self._scope(extra.data.get("namespace"), extra.data.get("user"))
         try:
-            page = facts.page(extra.kind, extra.data)
+            whose = self._memory.user(scope.user, namespace=scope.namespace).scope
+            page = sound(self._memory._core, facts.page(extra.kind, extra.data))
         except InvalidInput as error:
             self._bad(BadLine(line=extra.line, reason=str(error)))
-            return
-        scope = self._scope(extra.data.get("namespace"), extra.data.get("user"))
-        self._books.setdefault(scope, []).append(page)
+        else:
+            self._books.setdefault(whose, []).append(page)
 
     def _facts(self, scope: Scope, pages: Sequence[Book]) -> None:
         self._clock.moment = None

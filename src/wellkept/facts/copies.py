@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 
 from wellkept.core import Core
@@ -35,6 +34,11 @@ def book_of(core: Core, scope: Scope) -> Book:
     return core.store.read(read)
 
 
+def sound(core: Core, book: Book) -> Book:
+    """``book`` with its facts checked and tidied. Raises InvalidInput for one that could not be stored."""
+    return replace(book, facts=tuple(made_ready(core, fact) for fact in book.facts))
+
+
 def bound(pages: Sequence[Book]) -> Book:
     """Several books as one."""
     graves = [page.graves for page in pages]
@@ -60,49 +64,41 @@ def take_over(
     Args:
         moved: ids of events that have another one here.
 
-    Raises InvalidInput for a fact that could not be stored.
     """
-    ready = [_made_ready(core, fact, moved or {}) for fact in book.facts]
 
     def write(tables: Tables) -> tuple[int, int]:
-        taken = _Copy(core, tables, scope, ready, moved or {}).run(book)
-        return len(taken), len(ready) - len(taken)
+        taken = _Copy(core, tables, scope, book, moved or {}).run()
+        return len(taken), len(book.facts) - len(taken)
 
     done = core.store.write(write)
     core.notify()
     return done
 
 
-def _made_ready(core: Core, fact: Fact, moved: Mapping[str, str]) -> Fact:
-    claim = made_ready(core, fact)
-    assert isinstance(claim, Fact)
-    return replace(claim, sources=tuple(moved.get(id, id) for id in fact.sources))
-
-
 class _Copy:
     """One book on its way into a scope."""
 
     def __init__(
-        self, core: Core, tables: Tables, scope: Scope, facts: list[Fact], moved: Mapping[str, str]
+        self, core: Core, tables: Tables, scope: Scope, book: Book, moved: Mapping[str, str]
     ) -> None:
         self._core = core
         self._tables = tables
         self._scope = scope
-        self._facts = facts
+        self._book = book
         self._moved = moved
-        self._ids = {fact.id: tables.facts.id_here(scope, fact.id) for fact in facts}
+        self._ids = {fact.id: tables.facts.id_here(scope, fact.id) for fact in book.facts}
         self._erased = {change.fact_id for change in tables.facts.changes(scope) if change.action == "erase"}
 
-    def run(self, book: Book) -> set[str]:
+    def run(self) -> set[str]:
         """The ids here of the facts that are new."""
-        taken = {self._ids[fact.id] for fact in self._facts if self._take(fact)}
+        taken = {self._ids[fact.id] for fact in self._book.facts if self._take(fact)}
         numbers: dict[int, int] = {}
-        for change in book.changes:
+        for change in self._book.changes:
             id = self._here(change.fact_id)
             if id in taken or (change.action == "erase" and id not in self._erased):
                 self._log(change, numbers)
-        self._tables.erasures.take_over(self._scope, book.graves)
-        for session, seq in book.extracted.items():
+        self._tables.erasures.take_over(self._scope, self._book.graves)
+        for session, seq in self._book.extracted.items():
             self._mark(session, seq)
         return taken
 
@@ -110,10 +106,10 @@ class _Copy:
         return self._ids.get(id) or self._tables.facts.id_here(self._scope, id)
 
     def _take(self, fact: Fact) -> bool:
-        id = self._ids[fact.id]
-        if id in self._erased or self._is_buried(fact) or self._tables.facts.get(self._scope, id) is not None:
-            return False
         copy = self._as_here(fact)
+        known = copy.id in self._erased or self._tables.facts.get(self._scope, copy.id) is not None
+        if known or self._is_buried(copy):
+            return False
         key = self._tables.facts.copy(
             self._scope, copy, [(ref, event.seq) for ref, event in self._said(copy)]
         )
@@ -124,7 +120,10 @@ class _Copy:
 
     def _as_here(self, fact: Fact) -> Fact:
         by = fact.superseded_by
-        return replace(fact, id=self._here(fact.id), superseded_by=None if by is None else self._here(by))
+        said = tuple(self._moved.get(id, id) for id in fact.sources)
+        return replace(
+            fact, id=self._here(fact.id), sources=said, superseded_by=None if by is None else self._here(by)
+        )
 
     def _said(self, fact: Fact) -> list[tuple[SessionRef, Event]]:
         return sources(self._tables, self._scope, fact)
@@ -146,12 +145,16 @@ class _Copy:
     def _mark(self, session: str, seq: int) -> None:
         """What was read for facts where it comes from is not read again here."""
         ref = self._tables.sessions.find(self._scope, session)
-        read = next(filter(None, map(partial(self._seq, ref), range(seq, 0, -1))), 0) if ref else 0
-        if ref is not None and (known := self._tables.facts.extracted(ref)) < read:
+        newest = next(iter(self._tables.events.walk_back(ref)), None) if ref else None
+        if ref is None or newest is None:
+            return
+        read = max(self._seqs(session, seq), default=min(seq, newest.seq))
+        if (known := self._tables.facts.extracted(ref)) < read:
             self._tables.facts.set_extracted(ref, read, expected=known)
 
-    def _seq(self, ref: SessionRef, seq: int) -> int:
-        """The seq here of a message that has ``seq`` where it comes from; 0 when it is not here."""
-        id = f"{ref.id}:{seq}"
-        here = int(self._moved.get(id, id).rpartition(":")[2])
-        return here if self._tables.events.get(ref, here) is not None else 0
+    def _seqs(self, session: str, until: int) -> Iterator[int]:
+        """The seqs here of those messages up to ``until`` that have another one where they come from."""
+        for there, here in self._moved.items():
+            origin, _, seq = there.rpartition(":")
+            if origin == session and int(seq) <= until:
+                yield int(here.rpartition(":")[2])

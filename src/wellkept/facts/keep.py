@@ -48,7 +48,7 @@ class Source(Record):
     at: int
 
 
-def made_ready(core: Core, claim: Claim) -> Claim:
+def made_ready(core: Core, claim: C) -> C:
     """``claim`` checked and tidied. Raises InvalidInput for a text that is empty, overlong or cannot be
     stored."""
     check_text("memory", claim.text)

@@ -30,6 +30,7 @@ KINDS = ("fact", "change", "tombstones", "extracted")
 T = TypeVar("T", bound=str)
 _MOMENTS = ("valid_from", "valid_to", "created_at", "changed_at", "last_used")
 _LONGEST = 100  # of an action
+_MOST = 1 << 53
 
 
 def lines(scope: Scope, book: Book) -> Iterator[Extra]:
@@ -71,7 +72,7 @@ def page(kind: str, data: Mapping[str, Any]) -> Book:
     if kind == "change":
         return Book(changes=(_change(data),))
     if kind == "extracted":
-        return Book(extracted={required(data, "session", str): required(data, "seq", int)})
+        return Book(extracted={required(data, "session", str): _number(data, "seq")})
     return Book(graves=_graves(data))
 
 
@@ -93,7 +94,7 @@ def _fact(data: Mapping[str, Any]) -> Fact:
         pinned=bool(optional(data, "pinned", bool)),
         sources=tuple(list_of(data, "sources", str)),
         superseded_by=_id(data, "superseded_by") if superseded_by else None,
-        uses=optional(data, "uses", int) or 0,
+        uses=_number(data, "uses") if data.get("uses") else 0,
         metadata=optional(data, "metadata", dict) or {},
         **moments,  # type: ignore[arg-type]
     )
@@ -105,8 +106,8 @@ def _change(data: Mapping[str, Any]) -> Change:
     if at is None:
         raise InvalidInput("'at' is missing; it must say when the change was made")
     return Change(
-        id=required(data, "id", int),
-        operation=required(data, "operation", int),
+        id=_number(data, "id"),
+        operation=_number(data, "operation"),
         fact_id=_id(data, "fact"),
         action=required(data, "action", str)[:_LONGEST],
         actor=_one_of(data, "actor", get_args(Actor)),
@@ -121,8 +122,10 @@ def _graves(data: Mapping[str, Any]) -> Graves:
         origins = tuple(
             (str(salt), str(space), str(user)) for salt, space, user in list_of(data, "origins", list)
         )
-        hashes = {bytes.fromhex(hash): int(at) for hash, at in list_of(data, "graves", list)}
-    except (TypeError, ValueError):
+        hashes = {
+            bytes.fromhex(hash): milliseconds(utc(at)) or 0 for hash, at in list_of(data, "graves", list)
+        }
+    except (TypeError, ValueError, OverflowError, OSError):
         raise InvalidInput("'origins' and 'graves' must be as an export writes them") from None
     return Graves(origins=origins, hashes=hashes)
 
@@ -132,6 +135,13 @@ def _id(data: Mapping[str, Any], name: str) -> str:
     if not is_number(id):
         raise InvalidInput(f"{name!r} must be the id of a fact, not {id!r:.60}")
     return id
+
+
+def _number(data: Mapping[str, Any], name: str) -> int:
+    number = required(data, name, int)
+    if not 0 <= number < _MOST:
+        raise InvalidInput(f"{name!r} must be a number from 0 to 2^53, not {number}")
+    return number
 
 
 def _one_of(data: Mapping[str, Any], name: str, known: tuple[T, ...]) -> T:
