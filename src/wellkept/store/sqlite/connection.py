@@ -254,9 +254,9 @@ class Connections:
             raise
 
 
-def _casefold(text: Any) -> str:
+def _casefold(*texts: Any) -> str:
     """SQLite's own ``lower`` knows no letters but ASCII."""
-    return str(text).casefold()
+    return str(texts[0]).casefold()
 
 
 _FAILING_DISK = (
