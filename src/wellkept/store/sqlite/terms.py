@@ -33,15 +33,18 @@ class Terms:
 
     @cached_property
     def _exact(self) -> str:
-        # A row a term, because each row that reaches Python costs as much as a place in the index.
-        return (
-            f"SELECT (SELECT json_group_array(doc) FROM {self._name}_postings WHERE term = asked.value)"
-            " FROM json_each(?) asked"
-        )
+        return self._finding("= asked.value")
 
     @cached_property
     def _prefixed(self) -> str:
-        return f"SELECT json_group_array(doc) FROM {self._name}_postings WHERE term >= ? AND term <= ?"
+        return self._finding(f"BETWEEN asked.value AND asked.value || '{_LAST}'")
+
+    def _finding(self, test: str) -> str:
+        # A row a term, because each row that reaches Python costs as much as a place in the index.
+        return (
+            f"SELECT (SELECT json_group_array(doc) FROM {self._name}_postings WHERE term {test})"
+            " FROM json_each(?) asked"
+        )
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
@@ -56,20 +59,22 @@ class Terms:
 
     def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
         """How often each term stands in which row."""
+        exact = self._found(self._exact, scope_key, [term for term in terms if not term.prefix])
+        return exact | self._found(self._prefixed, scope_key, [term for term in terms if term.prefix])
+
+    def _found(self, statement: str, scope_key: int, terms: Sequence[Term]) -> dict[Term, dict[int, int]]:
+        if not terms:
+            return {}
         salt = f"{scope_key:x}x"
-        exact = [term for term in terms if not term.prefix]
-        asked = json.dumps([salt + term.text for term in exact], ensure_ascii=False)
-        rows = self._db.execute(self._exact, (asked,)) if exact else ()
-        found: dict[Term, dict[int, int]] = {
-            term: Counter(json.loads(docs)) for term, (docs,) in zip(exact, rows, strict=True)
-        }
-        for term in terms:
-            if term.prefix:
-                first = salt + term.text
-                found[term] = Counter(
-                    json.loads(self._db.execute(self._prefixed, (first, first + _LAST)).get)
-                )
-        return found
+        asked = json.dumps([salt + term.text for term in terms], ensure_ascii=False)
+        places = ",".join([docs for (docs,) in self._db.execute(statement, (asked,))])
+        return dict(zip(terms, map(_counted, json.loads(f"[{places}]")), strict=True))
+
+
+def _counted(docs: list[int]) -> dict[int, int]:
+    """How often each occurs; most occur once."""
+    once = dict.fromkeys(docs, 1)
+    return once if len(once) == len(docs) else Counter(docs)
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
