@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from wellkept.policy import bm25, words
 from wellkept.policy.corpus import Postings
@@ -41,15 +42,21 @@ def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dic
     """
     worth: dict[str, float] = {}
     for text, score in hits:
-        counts = Counter(words.index_tokens(text[:CLIP]))
-        room = bm25.SATURATION + counts.total() / CLIP
+        counts, size = _telling(text[:CLIP])
+        room = bm25.SATURATION + size / CLIP
         share = score / hits[0][1]
-        for token in counts.keys() - known:
-            if words.is_telling(token):
-                count = counts[token]
+        for token, count in counts.items():
+            if token not in known:
                 worth[token] = worth.get(token, 0.0) + share * count / (count + room)
     likely = sorted(worth, key=lambda token: (-worth[token] * min(len(token.encode()), _LONG), token))
     return {token: worth[token] for token in likely[:LOOKED_UP]}
+
+
+@lru_cache(maxsize=512)
+def _telling(text: str) -> tuple[Mapping[str, int], int]:
+    """How often each token stands in ``text`` that is no function word, and how many tokens there are of all kinds."""
+    counts = Counter(words.index_tokens(text))
+    return {token: count for token, count in counts.items() if words.is_telling(token)}, counts.total()
 
 
 def terms(worth: Mapping[str, float], postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
