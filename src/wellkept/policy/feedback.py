@@ -41,22 +41,30 @@ def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dic
         known: tokens of the question, which are not taken again.
     """
     worth: dict[str, float] = {}
+    lengths: dict[str, int] = {}
     for text, score in hits:
-        counts, size = _telling(text[:CLIP])
+        telling, size = _telling(text[:CLIP])
         room = bm25.SATURATION + size / CLIP
         share = score / hits[0][1]
-        for token, count in counts.items():
+        for token, (count, length) in telling.items():
             if token not in known:
                 worth[token] = worth.get(token, 0.0) + share * count / (count + room)
-    likely = sorted(worth, key=lambda token: (-worth[token] * min(len(token.encode()), _LONG), token))
-    return {token: worth[token] for token in likely[:LOOKED_UP]}
+                lengths[token] = length
+    likely = sorted([(-value * lengths[token], token) for token, value in worth.items()])
+    return {token: worth[token] for _, token in likely[:LOOKED_UP]}
 
 
 @lru_cache(maxsize=512)
-def _telling(text: str) -> tuple[Mapping[str, int], int]:
-    """How often each token stands in ``text`` that is no function word, and how many tokens there are of all kinds."""
+def _telling(text: str) -> tuple[Mapping[str, tuple[int, int]], int]:
+    """The tokens of ``text`` that are no function words: how often each stands in it, and how long it is, as far as that
+    counts; and how many tokens of all kinds there are."""
     counts = Counter(words.index_tokens(text))
-    return {token: count for token, count in counts.items() if words.is_telling(token)}, counts.total()
+    telling = {
+        token: (count, min(len(token.encode()), _LONG))
+        for token, count in counts.items()
+        if words.is_telling(token)
+    }
+    return telling, counts.total()
 
 
 def terms(worth: Mapping[str, float], postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:

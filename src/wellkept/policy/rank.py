@@ -64,8 +64,8 @@ class _Pool:
 
     def parts(self, key: int) -> dict[str, float]:
         own, text = self.asked.get(key, 0.0), self.text.get(key, 0.0)
-        parts = {"text": own, "feedback": text - own, "neighbours": bm25.lent(self.lenders, key)}
-        parts = {name: part * self.scale for name, part in parts.items() if part}
+        words = (("text", own), ("feedback", text - own), ("neighbours", bm25.lent(self.lenders, key)))
+        parts = {name: part * self.scale for name, part in words if part}
         return parts if key not in self.meant else {**parts, "meaning": self.meant[key]}
 
 

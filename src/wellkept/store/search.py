@@ -28,8 +28,7 @@ class Narrow(Record):
         return (self.since is None or ts >= self.since) and (self.until is None or ts < self.until)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit(Record):
+class Hit(NamedTuple):
     """A document as a result shows it. ``events``: ids of the events that it was made from."""
 
     id: str
@@ -42,9 +41,11 @@ class Hit(Record):
 
 
 class Roll(NamedTuple):
-    """All documents of one kind of a scope, and everybody who speaks in them. Not to be changed: threads share it."""
+    """All documents of one kind of a scope, how many index terms they have together, and everybody who speaks in them.
+    Not to be changed: threads share it."""
 
     docs: Mapping[int, Doc]
+    terms: int
     speakers: frozenset[str] = frozenset()
 
 
@@ -65,7 +66,7 @@ class Corpus(Protocol):
         """How often each term stands in which document."""
 
     def roll(self, scope: Scope) -> Roll | None:
-        """All of them; None when there are too many to keep at hand, or it cannot be done now."""
+        """All of them; None when they are not kept at hand, because there are too many or it cannot be done now."""
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """Those of ``keys`` that exist and that ``narrow`` lets through."""

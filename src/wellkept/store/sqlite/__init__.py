@@ -58,7 +58,7 @@ class SqliteTables:
     def corpora(self) -> Mapping[str, Corpus]:
         return {
             "event": EventCorpus(self._db, self._rosters),
-            "fact": FactCorpus(self._db),
+            "fact": FactCorpus(self._db, self._rosters),
             "summary": SummaryCorpus(self._db),
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import apsw
@@ -18,7 +18,7 @@ from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite import tail
-from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
+from wellkept.store.sqlite.facts import FROM_FACTS, NEWEST, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
@@ -36,6 +36,10 @@ SPEAKERS = """
         SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker IS NOT NULL UNION ALL
         SELECT (SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker > name) FROM names WHERE name IS NOT NULL
     ) SELECT name FROM names WHERE name IS NOT NULL
+"""
+EVENT_STAMP = """
+    SELECT c.departed, count(*), coalesce(sum(s.next_seq), 0), coalesce(sum(s.events), 0) FROM scopes c
+    JOIN sessions s ON s.scope = c.key WHERE c.key = ?
 """
 EVENT_SESSIONS = """
     SELECT s.key, c.departed, s.next_seq - s.events, s.next_seq FROM sessions s JOIN scopes c ON c.key = s.scope
@@ -60,11 +64,6 @@ NOTE_SIZE = """
     SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
     WHERE s.scope = ?
 """
-NOTE_DOCS = """
-    SELECT m.key << 4, length(m.text), m.at FROM summaries m JOIN sessions s ON s.key = m.session WHERE s.scope = ?1
-    UNION ALL
-    SELECT l.key << 4 | 8, length(l.text), s.active FROM ledger l JOIN sessions s ON s.key = l.session WHERE s.scope = ?1
-"""
 SUMMARY_ROWS = f"""
     SELECT m.key << 4, s.key, s.id, m.text, m.at, m.covers_from, m.covers_to FROM summaries m
     JOIN sessions s ON s.key = m.session WHERE m.key IN {_KEYS} AND s.scope = ?
@@ -75,42 +74,58 @@ LEDGER_ROWS = f"""
 """
 
 
+_Stamp: TypeAlias = tuple[int, ...]
 _Lives: TypeAlias = dict[int, tuple[int, int]]
 """What stays as it is while sessions only grow: how many of the scope's are deleted, how many of its events are gone."""
 
 
 class Roster(NamedTuple):
-    """The documents of a scope's events: of each session up to a place in ``ends``."""
+    """The documents of one kind of a scope as of ``stamp``; of events those of each session up to a place in ``ends``."""
 
+    stamp: _Stamp
+    roll: Roll
     lives: _Lives
     ends: dict[int, int]
-    roll: Roll
 
 
 class Rosters:
     """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
 
-    Events never change: a roster holds as long as each of its sessions is there and has lost none, whoever writes,
-    and grows by what is new.
+    A roster holds as long as its stamp, which is read in the transaction that asks, is the same: whoever writes to the
+    scope moves it on. Events never change: theirs can grow by what is new as long as no session has lost one.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[int, Roster] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int], Roster] = OrderedDict()
+        self._documents = 0
 
-    def get(self, owner: int, lives: _Lives) -> Roster | None:
-        """The roster of a scope whose sessions are ``lives``, if none of those that it holds has lost an event."""
+    def of(self, kind: str, owner: int, stamp: _Stamp) -> Roll | None:
+        """The documents of a scope as of ``stamp``."""
         with self._lock:
-            kept = self._kept.get(owner)
+            kept = self._kept.get((kind, owner))
+            if kept is None or kept.stamp != stamp:
+                return None
+            self._kept.move_to_end((kind, owner))
+            return kept.roll
+
+    def grown_from(self, owner: int, lives: _Lives) -> Roster | None:
+        """The roster of a scope's events, its sessions being ``lives``, if none of those that it holds has lost one."""
+        with self._lock:
+            kept = self._kept.get((EventCorpus.kind, owner))
         return kept if kept is not None and kept.lives.items() <= lives.items() else None
 
-    def put(self, owner: int, roster: Roster) -> None:
+    def put(self, kind: str, owner: int, roster: Roster) -> None:
         """Keep ``roster``, and let go of the ones unused for longest."""
         with self._lock:
-            self._kept[owner] = roster
-            self._kept.move_to_end(owner)
-            while sum(len(kept.roll.docs) for kept in self._kept.values()) > MOST_DOCS:
-                self._kept.popitem(last=False)
+            self._drop(self._kept.pop((kind, owner), None))
+            self._kept[kind, owner] = roster
+            self._documents += len(roster.roll.docs)
+            while self._documents > MOST_DOCS:
+                self._drop(self._kept.popitem(last=False)[1])
+
+    def _drop(self, roster: Roster | None) -> None:
+        self._documents -= len(roster.roll.docs) if roster is not None else 0
 
 
 class _Corpus:
@@ -122,17 +137,27 @@ class _Corpus:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
         self._terms = Terms(connection, self.kind)
+        self._owners: dict[Scope, int | None] = {}
+
+    def _owner(self, scope: Scope) -> int | None:
+        if self._owners.get(scope) is None:
+            self._owners[scope] = scope_key(self._db, scope)
+        return self._owners[scope]
 
     def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = next(self._db.execute(self._size, (scope_key(self._db, scope),)))
+        documents, terms = next(self._db.execute(self._size, (self._owner(scope),)))
         return int(documents), int(terms)
 
     def speakers(self, scope: Scope) -> set[str]:
         return set()
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        owner = scope_key(self._db, scope)
+        owner = self._owner(scope)
         return {} if owner is None else self._terms.postings(owner, terms)
+
+    def _is_writing(self) -> bool:
+        """What is not committed may never be: it must not stay in memory."""
+        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
 
 class EventCorpus(_Corpus):
@@ -147,13 +172,20 @@ class EventCorpus(_Corpus):
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
-        owner = scope_key(self._db, scope)
+        owner = self._owner(scope)
+        if owner is None or self._is_writing():
+            return None
+        stamp: _Stamp = next(self._db.execute(EVENT_STAMP, (owner,)))
+        if stamp[2] > MOST_DOCS:
+            return None
+        return self._rosters.of(self.kind, owner, stamp) or self._called(owner, stamp)
+
+    def _called(self, owner: int, stamp: _Stamp) -> Roll:
+        """The roll of the roster that is at hand, with what is new."""
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
         ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
-        if owner is None or sum(row[3] for row in rows) > MOST_DOCS or self._is_writing():
-            return None
         lives: _Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
-        kept = self._rosters.get(owner, lives) or Roster({}, {}, Roll({}))
+        kept = self._rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
             for key, end in ends.items()
@@ -163,13 +195,9 @@ class EventCorpus(_Corpus):
         if new:
             docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
             speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
-            roll = Roll({**roll.docs, **docs}, roll.speakers | speakers)
-        self._rosters.put(owner, Roster(lives, ends, roll))
+            roll = Roll({**roll.docs, **docs}, roll.terms + _terms(docs), roll.speakers | speakers)
+        self._rosters.put(self.kind, owner, Roster(stamp, roll, lives, ends))
         return roll
-
-    def _is_writing(self) -> bool:
-        """What is not committed may never be: it must not stay in memory."""
-        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
     def size(self, scope: Scope) -> tuple[int, int]:
         documents, terms = super().size(scope)
@@ -183,11 +211,11 @@ class EventCorpus(_Corpus):
 
     def _tail(self, scope: Scope) -> dict[int, tail.Words]:
         if scope not in self._tails:
-            self._tails[scope] = tail.read(self._db, scope_key(self._db, scope))
+            self._tails[scope] = tail.read(self._db, self._owner(scope))
         return self._tails[scope]
 
     def speakers(self, scope: Scope) -> set[str]:
-        return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
+        return {name for (name,) in self._db.execute(SPEAKERS, (self._owner(scope),))}
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         condition, values = where(narrow.condition)
@@ -200,11 +228,11 @@ class EventCorpus(_Corpus):
             first = narrow.session.key << SEQ_BITS
             values += [first, first | MAX_SEQ]
         statement = f"{EVENT_DOCS} AND ({condition})"
-        rows = self._db.execute(statement, (_listed(keys), scope_key(self._db, scope), *values))
+        rows = self._db.execute(statement, (_listed(keys), self._owner(scope), *values))
         return _docs(rows)
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
-        rows = self._db.execute(EVENT_ROWS, (_listed(keys), scope_key(self._db, scope)))
+        rows = self._db.execute(EVENT_ROWS, (_listed(keys), self._owner(scope)))
         return {row[0]: _event_hit(*row) for row in rows}
 
 
@@ -217,17 +245,13 @@ def _docs(rows: Iterable[Any]) -> dict[int, Doc]:
     }
 
 
+def _terms(docs: Mapping[int, Doc]) -> int:
+    return sum([doc.length for doc in docs.values()])
+
+
 def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker: str | None) -> Hit:
     id = f"{session}:{key & MAX_SEQ}"
-    return Hit(
-        id=id,
-        session_id=session,
-        text=text_of(loads(content)),
-        ts=utc(ts),
-        role=ROLES[role],
-        speaker=speaker,
-        events=(id,),
-    )
+    return Hit(id, session, text_of(loads(content)), utc(ts), ROLES[role], speaker, (id,))
 
 
 class FactCorpus(_Corpus):
@@ -236,9 +260,23 @@ class FactCorpus(_Corpus):
     kind = "fact"
     _size = FACT_SIZE
 
-    def roll(self, scope: Scope) -> Roll:
-        rows = self._db.execute(FACT_DOCS, (scope_key(self._db, scope),))
-        return Roll({key: Doc(terms, "user", changed) for key, terms, changed in rows})
+    def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
+        super().__init__(connection)
+        self._rosters = rosters
+
+    def roll(self, scope: Scope) -> Roll | None:
+        owner = self._owner(scope)
+        if owner is None or self._is_writing():
+            return None
+        # Whatever changes a fact writes a line of the log, whose numbers are never given again.
+        stamp: _Stamp = (self._db.execute(NEWEST, (owner,)).get or 0,)
+        roll = self._rosters.of(self.kind, owner, stamp)
+        if roll is None:
+            rows = self._db.execute(FACT_DOCS, (owner,))
+            docs = {key: Doc(terms, "user", changed) for key, terms, changed in rows}
+            roll = Roll(docs, _terms(docs))
+            self._rosters.put(self.kind, owner, Roster(stamp, roll, {}, {}))
+        return roll
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
@@ -251,7 +289,7 @@ class FactCorpus(_Corpus):
         return {fact.key: _fact_hit(fact) for fact, _ in self._rows(scope, keys)}
 
     def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, int]]:
-        for *row, terms in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
+        for *row, terms in self._db.execute(FACT_ROWS, (_listed(keys), self._owner(scope))):
             yield read_fact(tuple(row)), terms
 
 
@@ -284,9 +322,8 @@ class SummaryCorpus(_Corpus):
     kind = "summary"
     _size = NOTE_SIZE
 
-    def roll(self, scope: Scope) -> Roll:
-        rows = self._db.execute(NOTE_DOCS, (scope_key(self._db, scope),))
-        return Roll({key: Doc(max(1, length // 4), "user", at) for key, length, at in rows})
+    def roll(self, scope: Scope) -> None:
+        """They are many, and asked for only where messages leave room."""
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""
@@ -302,7 +339,7 @@ class SummaryCorpus(_Corpus):
         return {row[0]: _note_hit(*row) for row in self._rows(scope, keys)}
 
     def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[Any]:
-        owner = scope_key(self._db, scope)
+        owner = self._owner(scope)
         for statement, in_ledger in ((SUMMARY_ROWS, False), (LEDGER_ROWS, True)):
             rows = [key >> 4 for key in keys if bool(key & 8) == in_ledger]
             if rows:
