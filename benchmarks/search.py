@@ -30,7 +30,7 @@ from wellkept.session import prepare
 from wellkept.store.protocol import Tables
 from wellkept.store.search import Narrow, Unembedded
 from wellkept.store.sqlite import tail
-from wellkept.store.sqlite.corpora import Rosters
+from wellkept.store.sqlite.at_hand import AtHand
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import salted
 
@@ -105,7 +105,7 @@ def searching(memory: Memory, users: int) -> list[float]:
             return user.search(asked)
 
         def first(search: Callable[[], object] = search) -> object:
-            store._rosters = Rosters()
+            store._at_hand = AtHand()
             return search()
 
         samples.append(processor([fts_query(memory, user.scope, asked), search, first], times=3, rounds=5))

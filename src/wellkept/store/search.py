@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from wellkept.policy.corpus import Doc
+from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.filters import ANYTHING, Condition
 from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
@@ -62,8 +62,8 @@ class Corpus(Protocol):
     def speakers(self, scope: Scope) -> set[str]:
         """Everybody who speaks in them."""
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        """How often each term stands in which document."""
+    def postings(self, scope: Scope, terms: Collection[Term]) -> Mapping[Term, Postings]:
+        """How often each term stands in which document. Not to be changed: threads share it."""
 
     def roll(self, scope: Scope) -> Roll | None:
         """All of them; None when they are not kept at hand, because there are too many or it cannot be done now."""

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import apsw
 
 from wellkept.policy.content import loads
-from wellkept.policy.corpus import Doc
+from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.filters import ANYTHING, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
-from wellkept.store.sqlite import tail
+from wellkept.store.sqlite import at_hand, tail
+from wellkept.store.sqlite.at_hand import AtHand, Lives, Roster, Stamp
 from wellkept.store.sqlite.facts import FROM_FACTS, NEWEST, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.where import where
-
-MOST_DOCS = 100_000
-"""So many documents are kept in memory, about 25 MB; a scope with more is read anew for each question."""
 
 _FOREVER = 1 << 62
 _KEYS = "(SELECT value FROM json_each(?))"
@@ -74,68 +71,15 @@ LEDGER_ROWS = f"""
 """
 
 
-_Stamp: TypeAlias = tuple[int, ...]
-_Lives: TypeAlias = dict[int, tuple[int, int]]
-"""What stays as it is while sessions only grow: how many of the scope's are deleted, how many of its events are gone."""
-
-
-class Roster(NamedTuple):
-    """The documents of one kind of a scope as of ``stamp``; of events those of each session up to a place in ``ends``."""
-
-    stamp: _Stamp
-    roll: Roll
-    lives: _Lives
-    ends: dict[int, int]
-
-
-class Rosters:
-    """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
-
-    A roster holds as long as its stamp, which is read in the transaction that asks, is the same: whoever writes to the
-    scope moves it on. Events never change: theirs can grow by what is new as long as no session has lost one.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int], Roster] = OrderedDict()
-        self._documents = 0
-
-    def of(self, kind: str, owner: int, stamp: _Stamp) -> Roll | None:
-        """The documents of a scope as of ``stamp``."""
-        with self._lock:
-            kept = self._kept.get((kind, owner))
-            if kept is None or kept.stamp != stamp:
-                return None
-            self._kept.move_to_end((kind, owner))
-            return kept.roll
-
-    def grown_from(self, owner: int, lives: _Lives) -> Roster | None:
-        """The roster of a scope's events, its sessions being ``lives``, if none of those that it holds has lost one."""
-        with self._lock:
-            kept = self._kept.get((EventCorpus.kind, owner))
-        return kept if kept is not None and kept.lives.items() <= lives.items() else None
-
-    def put(self, kind: str, owner: int, roster: Roster) -> None:
-        """Keep ``roster``, and let go of the ones unused for longest."""
-        with self._lock:
-            self._drop(self._kept.pop((kind, owner), None))
-            self._kept[kind, owner] = roster
-            self._documents += len(roster.roll.docs)
-            while self._documents > MOST_DOCS:
-                self._drop(self._kept.popitem(last=False)[1])
-
-    def _drop(self, roster: Roster | None) -> None:
-        self._documents -= len(roster.roll.docs) if roster is not None else 0
-
-
 class _Corpus:
     """What all kinds of documents have in common: an index of terms called after the kind."""
 
     kind: str
     _size: str
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
         self._db = connection
+        self._at_hand = known
         self._terms = Terms(connection, self.kind)
         self._owners: dict[Scope, int | None] = {}
 
@@ -151,9 +95,23 @@ class _Corpus:
     def speakers(self, scope: Scope) -> set[str]:
         return set()
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
         owner = self._owner(scope)
-        return {} if owner is None else self._terms.postings(owner, terms)
+        if owner is None:
+            return {}
+        stamp = None if self._is_writing() else self._stamp_of_index(scope, owner)
+        if stamp is None:
+            return self._terms.postings(owner, terms)
+        found = self._at_hand.places.of(self.kind, owner, stamp, terms)
+        if len(found) < len(terms):
+            new = self._terms.postings(owner, [term for term in terms if term not in found])
+            self._at_hand.places.put(self.kind, owner, stamp, new)
+            found |= new
+        return found
+
+    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp | None:
+        """What is other as soon as the index of the scope is; None where nothing tells."""
+        return None
 
     def _is_writing(self) -> bool:
         """What is not committed may never be: it must not stay in memory."""
@@ -166,26 +124,37 @@ class EventCorpus(_Corpus):
     kind = "event"
     _size = SIZE
 
-    def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
-        super().__init__(connection)
-        self._rosters = rosters
+    def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
+        super().__init__(connection, known)
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
+        self._stamps: dict[int, Stamp] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
         owner = self._owner(scope)
         if owner is None or self._is_writing():
             return None
-        stamp: _Stamp = next(self._db.execute(EVENT_STAMP, (owner,)))
-        if stamp[2] > MOST_DOCS:
+        stamp = self._stamp(owner)
+        if stamp[2] > at_hand.MOST_DOCS:
             return None
-        return self._rosters.of(self.kind, owner, stamp) or self._called(owner, stamp)
+        return self._at_hand.rosters.of(self.kind, owner, stamp) or self._called(owner, stamp)
 
-    def _called(self, owner: int, stamp: _Stamp) -> Roll:
+    def _stamp(self, owner: int) -> Stamp:
+        """Sessions only grow, and it tells how many there are, and events were and are, or are deleted."""
+        if owner not in self._stamps:
+            self._stamps[owner] = next(self._db.execute(EVENT_STAMP, (owner,)))
+        return self._stamps[owner]
+
+    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
+        """What is deleted is counted, and what was put into the index."""
+        departed, sessions, places, events = self._stamp(owner)
+        return departed, places - sessions - events, events - len(self._tail(scope))
+
+    def _called(self, owner: int, stamp: Stamp) -> Roll:
         """The roll of the roster that is at hand, with what is new."""
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
         ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
-        lives: _Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
-        kept = self._rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
+        lives: Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
+        kept = self._at_hand.rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
             for key, end in ends.items()
@@ -196,18 +165,19 @@ class EventCorpus(_Corpus):
             docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
             speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
             roll = Roll({**roll.docs, **docs}, roll.terms + _terms(docs), roll.speakers | speakers)
-        self._rosters.put(self.kind, owner, Roster(stamp, roll, lives, ends))
+        self._at_hand.rosters.put(self.kind, owner, Roster(stamp, roll, lives, ends))
         return roll
 
     def size(self, scope: Scope) -> tuple[int, int]:
         documents, terms = super().size(scope)
         return documents, terms + sum(words.size for words in self._tail(scope).values())
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
         found = super().postings(scope, terms)
+        newest: defaultdict[Term, dict[int, int]] = defaultdict(dict)
         for term, key, count in tail.occurrences(self._tail(scope), terms):
-            found.setdefault(term, {})[key] = count
-        return found
+            newest[term][key] = count
+        return found | {term: {**found.get(term, {}), **its} for term, its in newest.items()}
 
     def _tail(self, scope: Scope) -> dict[int, tail.Words]:
         if scope not in self._tails:
@@ -260,23 +230,22 @@ class FactCorpus(_Corpus):
     kind = "fact"
     _size = FACT_SIZE
 
-    def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
-        super().__init__(connection)
-        self._rosters = rosters
-
     def roll(self, scope: Scope) -> Roll | None:
         owner = self._owner(scope)
         if owner is None or self._is_writing():
             return None
-        # Whatever changes a fact writes a line of the log, whose numbers are never given again.
-        stamp: _Stamp = (self._db.execute(NEWEST, (owner,)).get or 0,)
-        roll = self._rosters.of(self.kind, owner, stamp)
+        stamp = self._stamp_of_index(scope, owner)
+        roll = self._at_hand.rosters.of(self.kind, owner, stamp)
         if roll is None:
             rows = self._db.execute(FACT_DOCS, (owner,))
             docs = {key: Doc(terms, "user", changed) for key, terms, changed in rows}
             roll = Roll(docs, _terms(docs))
-            self._rosters.put(self.kind, owner, Roster(stamp, roll, {}, {}))
+            self._at_hand.rosters.put(self.kind, owner, Roster(stamp, roll, {}, {}))
         return roll
+
+    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
+        """Whatever changes a fact writes a line of the log, whose numbers are never given again."""
+        return (self._db.execute(NEWEST, (owner,)).get or 0,)
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {

@@ -7,12 +7,13 @@ and the cost of a question follows the size of one user's memory.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import apsw
 
+from wellkept.policy.corpus import Postings
 from wellkept.policy.words import Term
 
 SCHEMA = """
@@ -63,12 +64,12 @@ class Terms:
         statement = f"INSERT INTO {name}_terms ({name}_terms, rowid, terms) VALUES ('delete', ?, ?)"
         self._db.execute(statement, (key, salted(scope_key, terms)))
 
-    def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, Postings]:
         """How often each term stands in which row."""
         exact = self._found(self._exact, scope_key, [term for term in terms if not term.prefix])
         return exact | self._found(self._prefixed, scope_key, [term for term in terms if term.prefix])
 
-    def _found(self, statement: str, scope_key: int, terms: Sequence[Term]) -> dict[Term, dict[int, int]]:
+    def _found(self, statement: str, scope_key: int, terms: Sequence[Term]) -> dict[Term, Postings]:
         if not terms:
             return {}
         salt = f"{scope_key:x}x"
@@ -78,9 +79,13 @@ class Terms:
 
 
 def _counted(docs: list[int]) -> dict[int, int]:
-    """How often each occurs; most occur once."""
-    once = dict.fromkeys(docs, 1)
-    return once if len(once) == len(docs) else Counter(docs)
+    """How often each of ``docs`` occurs; most occur once."""
+    counts = dict.fromkeys(docs, 1)
+    if len(counts) < len(docs):
+        for doc, following in pairwise(sorted(docs)):
+            if doc == following:
+                counts[doc] += 1
+    return counts
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
