@@ -176,3 +176,16 @@ def test_as_many_messages_are_not_the_same_messages(take_away: str) -> None:
             memory._core.store._at_hand = AtHand()  # type: ignore[attr-defined]
             assert known == [hit.text for hit in found(memory, "cat")]
         assert "the cat sat" in known
+
+
+def test_an_index_that_was_repaired_is_looked_at_again() -> None:
+    with patch.object(tail, "is_due", return_value=True), Memory(":memory:", worker=False) as memory:
+        step(memory, "say", 0, "a cat")
+        memory.user("ann", namespace="n").keep("likes cats")
+        store = memory._core.store
+        for name in ("event", "fact"):
+            clear = f"INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
+            store._connections.get().execute(clear)  # type: ignore[attr-defined]
+        assert found(memory, "cat") == []
+        memory.doctor(repair=True)
+        assert {hit.text for hit in found(memory, "cat")} == {"a cat", "likes cats"}

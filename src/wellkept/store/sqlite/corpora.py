@@ -18,7 +18,7 @@ from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite import at_hand, tail
 from wellkept.store.sqlite.at_hand import AtHand, Lives, Roster, Stamp
-from wellkept.store.sqlite.facts import FROM_FACTS, NEWEST, SELECT_FACT, read_fact
+from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
@@ -55,6 +55,7 @@ EVENT_ROWS = f"""
     WHERE e.key IN {_KEYS} AND +e.scope = ?
 """
 FACT_SIZE = "SELECT count(*), coalesce(sum(terms), 0) FROM facts WHERE scope = ? AND state <> 1"
+FACT_STAMP = "SELECT departed, (SELECT max(number) FROM fact_changes f WHERE f.scope = scopes.key) FROM scopes WHERE key = ?"
 FACT_DOCS = "SELECT key, terms, changed FROM facts WHERE scope = ? AND state <> 1"
 FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
@@ -245,7 +246,8 @@ class FactCorpus(_Corpus):
 
     def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
         """Whatever changes a fact writes a line of the log, whose numbers are never given again."""
-        return (self._db.execute(NEWEST, (owner,)).get or 0,)
+        stamp: Stamp = next(self._db.execute(FACT_STAMP, (owner,)))
+        return stamp
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
