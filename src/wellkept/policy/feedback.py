@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
 
 from wellkept.policy import bm25, words
 from wellkept.policy.corpus import Postings
+from wellkept.policy.remember import remembered
 from wellkept.policy.words import Term
 
 DOCUMENTS = 3
@@ -30,6 +30,7 @@ CLIP = 600
 """Characters read of each hit."""
 
 
+_REMEMBERED = 15_000  # characters, about 1 MB with what is known of them; 4 MB of Chinese
 _LONG = 8  # bytes; up to here a longer word is likely to be a rarer one
 
 
@@ -54,7 +55,7 @@ def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dic
     return {token: worth[token] for _, token in likely[:LOOKED_UP]}
 
 
-@lru_cache(maxsize=512)
+@remembered(_REMEMBERED)
 def _telling(text: str) -> tuple[Mapping[str, tuple[int, int]], int]:
     """The tokens of ``text`` that are no function words: how often each stands in it, and how long it is, as far as that
     counts; and how many tokens of all kinds there are."""

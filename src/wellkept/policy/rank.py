@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain, islice
 
 from wellkept.policy import bm25, boosts, feedback, meaning, question, results, words
 from wellkept.policy.corpus import Doc, Index, Postings
 from wellkept.policy.meaning import Meaning
 from wellkept.policy.question import Question
+from wellkept.policy.remember import remembered
 from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
 
@@ -31,6 +31,7 @@ CLIP = 1000
 """Characters read of each of them."""
 
 _LONGLIST = 3  # times the shortlist: factors can turn an order over only so far
+_REMEMBERED = 50_000  # characters, about 2 MB with what is known of them; 7 MB of Chinese
 _HEARD = 32  # hits at most that are looked through for what people said
 
 
@@ -157,11 +158,12 @@ def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[s
     return feedback.candidates(hits, {term.text for term in asked.terms})
 
 
-@lru_cache(maxsize=512)
+@remembered(_REMEMBERED)
 def _read(text: str) -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
     """The sentences of ``text`` with the tokens of each, and all tokens. The texts of a talk are found again and again."""
     sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text)}
-    return sentences, frozenset().union(*sentences.values())
+    first, *others = sentences.values() or [frozenset[str]()]
+    return sentences, first.union(*others) if others else first
 
 
 def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning | None) -> Found:
