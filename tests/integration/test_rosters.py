@@ -99,16 +99,21 @@ def test_only_so_many_documents_are_kept_and_only_as_of_their_stamp(monkeypatch:
 def test_only_so_many_places_are_kept_and_only_as_of_their_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(at_hand, "MOST_PLACES", 25)
     places, cat, dog = Places(), Term("cat"), Term("dog")
-    places.put("event", 1, (7,), {cat: {1: 1}, dog: {}})
-    places.put("event", 1, (7,), {dog: {}})
+    places.put("event", 1, (7,), {cat: {1: 1}})
+    places.put("event", 1, (7,), {dog: {}, cat: {1: 1}})
     assert places.of("event", 1, (7,), [cat, dog, Term("cat", prefix=True)]) == {cat: {1: 1}, dog: {}}
-    assert not places.of("event", 1, (8,), [cat]) and not places.of("fact", 1, (7,), [cat])
+    assert not places.of("event", 1, (8,), [cat])
+    assert not places.of("fact", 1, (7,), [cat])
+    places.put("event", 2, (7,), {cat: {2: 1}})
+    assert places.of("event", 1, (7,), [cat])
+    places.put("event", 3, (7,), {cat: {3: 1}})
     assert not places.of("event", 2, (7,), [cat])
-    places.of("event", 1, (7,), [cat])
-    places.put("event", 2, (7,), {cat: dict.fromkeys(range(8), 1)})
-    assert places.of("event", 1, (7,), [cat, dog]) == {cat: {1: 1}}
-    places.put("event", 2, (7,), {dog: dict.fromkeys(range(99), 1)})
-    assert not places.of("event", 1, (7,), [cat]) and not places.of("event", 2, (7,), [cat, dog])
+    places.put("event", 3, (8,), {dog: {3: 1}})
+    assert places.of("event", 3, (8,), [cat, dog]) == {dog: {3: 1}}
+    assert places.of("event", 1, (7,), [cat])
+    places.put("event", 3, (8,), {cat: dict.fromkeys(range(99), 1)})
+    assert not places.of("event", 1, (7,), [cat])
+    assert not places.of("event", 3, (8,), [cat])
 
 
 def test_a_scope_that_is_too_large_is_searched_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

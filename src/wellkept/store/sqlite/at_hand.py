@@ -77,43 +77,52 @@ class Rosters:
         self._documents -= len(roster.roll.docs) if roster is not None else 0
 
 
-class Places:
-    """The most recently read postings of all scopes; shared by the threads of a store.
+class _Found:
+    """Postings of a scope as of ``stamp``, and how much memory they take, counted in places."""
 
-    Those of a word hold as long as the index of the scope is as its stamp says, which is read in the transaction that
-    asks. Not to be changed: threads share them.
+    __slots__ = ("places", "size", "stamp")
+
+    def __init__(self, stamp: Stamp) -> None:
+        self.stamp = stamp
+        self.places: dict[Term, Postings] = {}
+        self.size = 0
+
+
+class Places:
+    """The postings of the most recently searched scopes; shared by the threads of a store.
+
+    They hold as long as the index of the scope is as its stamp says, which is read in the transaction that asks. Not to
+    be changed: threads share them.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int, Term], tuple[Stamp, Postings]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int], _Found] = OrderedDict()
         self._size = 0
 
     def of(self, kind: str, owner: int, stamp: Stamp, terms: Collection[Term]) -> dict[Term, Postings]:
         """The postings of those of ``terms`` that are kept."""
-        found: dict[Term, Postings] = {}
         with self._lock:
-            for term in terms:
-                name = (kind, owner, term)
-                kept = self._kept.get(name)
-                if kept is not None and kept[0] == stamp:
-                    self._kept.move_to_end(name)
-                    found[term] = kept[1]
-        return found
+            kept = self._kept.get((kind, owner))
+            if kept is None or kept.stamp != stamp:
+                return {}
+            self._kept.move_to_end((kind, owner))
+            return {term: kept.places[term] for term in terms if term in kept.places}
 
     def put(self, kind: str, owner: int, stamp: Stamp, found: Mapping[Term, Postings]) -> None:
-        """Keep ``found``, and let go of the ones unused for longest."""
+        """Keep ``found``, and let go of the scopes unused for longest."""
         with self._lock:
-            for term, places in found.items():
-                self._drop(self._kept.pop((kind, owner, term), None))
-                self._kept[kind, owner, term] = stamp, places
-                self._size += len(places) + _A_WORD
+            kept = self._kept.pop((kind, owner), None)
+            if kept is None or kept.stamp != stamp:
+                self._size -= kept.size if kept is not None else 0
+                kept = _Found(stamp)
+            self._kept[kind, owner] = kept
+            more = sum([len(places) + _A_WORD for term, places in found.items() if term not in kept.places])
+            kept.places |= found
+            kept.size += more
+            self._size += more
             while self._size > MOST_PLACES:
-                self._drop(self._kept.popitem(last=False)[1])
-
-    def _drop(self, kept: tuple[Stamp, Postings] | None) -> None:
-        if kept is not None:
-            self._size -= len(kept[1]) + _A_WORD
+                self._size -= self._kept.popitem(last=False)[1].size
 
 
 @dataclass(frozen=True, slots=True)
