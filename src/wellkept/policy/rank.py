@@ -58,7 +58,7 @@ class _Pool:
         """The keys of the documents with the ``count`` best sums."""
         # A sum is no less than what the document has of its own words: so many of these set the bar.
         own = sorted(self.text.values(), reverse=True)
-        least = own[count - 1] * self.scale if len(own) >= count else 0.0
+        least = own[count - 1] * self.scale if len(own) >= count else -math.inf
         return _best(
             {key: score for key, score in self.sums.items() if score >= least and key in self.docs}, count
         )

@@ -59,8 +59,10 @@ FACT_STAMP = "SELECT departed, (SELECT max(number) FROM fact_changes f WHERE f.s
 FACT_DOCS = "SELECT key, terms, changed FROM facts WHERE scope = ? AND state <> 1"
 FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
-    SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
-    WHERE s.scope = ?
+    SELECT count(*), coalesce(sum(size) / 4, 0) FROM (
+        SELECT length(m.text) AS size FROM summaries m JOIN sessions s ON s.key = m.session WHERE s.scope = ?1
+        UNION ALL SELECT length(l.text) FROM ledger l JOIN sessions s ON s.key = l.session WHERE s.scope = ?1
+    )
 """
 SUMMARY_ROWS = f"""
     SELECT m.key << 4, s.key, s.id, m.text, m.at, m.covers_from, m.covers_to FROM summaries m
