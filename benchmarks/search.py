@@ -30,7 +30,7 @@ from wellkept.session import prepare
 from wellkept.store.protocol import Tables
 from wellkept.store.search import Narrow, Unembedded
 from wellkept.store.sqlite import tail
-from wellkept.store.sqlite.corpora import Rosters
+from wellkept.store.sqlite.at_hand import AtHand
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import salted
 
@@ -118,7 +118,7 @@ def searching(memory: Memory, users: int) -> list[float]:
             return user.search(next(asked))
 
         def first(user: UserMemory = user, asked: Iterator[str] = cold) -> object:
-            store._rosters = Rosters()
+            store._at_hand = AtHand()
             return user.search(next(asked))
 
         samples.append(processor([query, search, first]))

@@ -26,7 +26,7 @@ from wellkept.policy.results import Dropped, Found, Ranking, Wish
 from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
 from wellkept.store.protocol import SessionRef, Tables
-from wellkept.store.search import Corpus, Hit, Narrow
+from wellkept.store.search import Corpus, Hit, Narrow, Roll
 
 T = TypeVar("T")
 KINDS = ("event", "fact", "summary")
@@ -218,49 +218,62 @@ class ScopeIndex:
     """Several corpora as the one index that ranking reads; keys carry their corpus in the upper bits."""
 
     def __init__(self, corpora: Sequence[Corpus], scope: Scope, narrow: Narrow) -> None:
-        sizes = {corpus: corpus.size(scope) for corpus in corpora}
-        self._corpora = [corpus for corpus, (documents, _) in sizes.items() if documents]
         self.scope = scope
         self._narrow = narrow
+        self._finds_all = narrow == Narrow()
+        whole = self._finds_all or (narrow.session is None and narrow.condition == filters.ANYTHING)
+        rolls = {corpus: corpus.roll(scope) if whole else None for corpus in corpora}
+        sizes = {
+            corpus: corpus.size(scope) if roll is None else (len(roll.docs), roll.terms)
+            for corpus, roll in rolls.items()
+        }
+        self._corpora = [corpus for corpus, (documents, _) in sizes.items() if documents]
+        self._is_plain = [corpus.kind for corpus in self._corpora] == ["event"]
         self._known: Mapping[int, Doc] = {}
         self._asked: set[int] = set()
         self._hits: dict[int, tuple[str, Hit]] = {}
-        self._knows_all = (
-            narrow.session is None and narrow.condition == filters.ANYTHING and self._learn_all()
-        )
-        if not self._knows_all:
-            self.speakers = {name for corpus in self._corpora for name in corpus.speakers(scope)}
-        self.documents = sum(documents for documents, _ in sizes.values())
-        self.average = sum(terms for _, terms in sizes.values()) / (self.documents or 1)
+        self._knows_all = self._learn([rolls[corpus] for corpus in self._corpora])
+        self.documents = sum([documents for documents, _ in sizes.values()])
+        self.average = sum([terms for _, terms in sizes.values()]) / (self.documents or 1)
 
-    def _learn_all(self) -> bool:
+    def _learn(self, rolls: Sequence[Roll | None]) -> bool:
         """Whether the store has all documents at hand; those that may be found are known then."""
-        rolls = [roll for corpus in self._corpora if (roll := corpus.roll(self.scope)) is not None]
-        if len(rolls) < len(self._corpora):
+        known = [roll for roll in rolls if roll is not None]
+        if len(known) < len(rolls):
+            self.speakers = {name for corpus in self._corpora for name in corpus.speakers(self.scope)}
             return False
-        self.speakers = set().union(*(roll.speakers for roll in rolls))
-        self._known = self._merged([roll.docs for roll in rolls])
-        if self._narrow != Narrow():
+        self.speakers = set().union(*[roll.speakers for roll in known])
+        self._known = self._merged([roll.docs for roll in known])
+        if not self._finds_all:
             self._known = {key: doc for key, doc in self._known.items() if self._narrow.spans(doc.ts)}
         return True
 
     def _merged(self, found: Sequence[Mapping[int, T]]) -> Mapping[int, T]:
         """What each corpus has, as one mapping."""
-        keyed = [self._keyed(place, its) for place, its in enumerate(found) if its]
-        return keyed[0] if len(keyed) == 1 else dict(chain.from_iterable(its.items() for its in keyed))
+        merged: Mapping[int, T] = {}
+        for place, its in enumerate(found):
+            if its:
+                merged = {**merged, **self._keyed(place, its)} if merged else self._keyed(place, its)
+        return merged
 
     def _keyed(self, place: int, found: Mapping[int, T]) -> Mapping[int, T]:
         """``found`` by the keys that ranking sees; those of messages, which are most, are the store's own."""
-        corpus = self._corpora[place]
-        if place == _SPREAD[corpus.kind] == 0:
+        base, spread = place << _KIND_BITS, _SPREAD[self._corpora[place].kind]
+        if base == spread == 0:
             return found
-        return {_key(place, corpus, key): value for key, value in found.items()}
+        return {base | key << spread: value for key, value in found.items()}
 
     def postings(self, terms: Collection[Term]) -> Mapping[Term, Postings]:
         """See ``policy.corpus.Index``; only of documents that may be found."""
-        found = [corpus.postings(self.scope, terms) for corpus in self._corpora] if terms else []
-        merged = {term: self._merged([its[term] for its in found]) for term in terms}
-        if self._narrow == Narrow():
+        if not terms:
+            return {}
+        found = [corpus.postings(self.scope, terms) for corpus in self._corpora]
+        merged: Mapping[Term, Postings] = (
+            found[0]
+            if self._is_plain
+            else {term: self._merged([its[term] for its in found]) for term in terms}
+        )
+        if self._finds_all:
             return merged
         allowed = self.docs(chain.from_iterable(merged.values()))
         return {term: {key: its[key] for key in its if key in allowed} for term, its in merged.items()}
@@ -281,15 +294,14 @@ class ScopeIndex:
         """The kind of each document and what results show of it."""
         wanted = set(keys)
         for place, corpus, its in self._parted(wanted - self._hits.keys()):
-            found = corpus.hits(self.scope, its).items()
-            self._hits |= {_key(place, corpus, key): (corpus.kind, hit) for key, hit in found}
+            found = self._keyed(place, corpus.hits(self.scope, its))
+            self._hits |= {key: (corpus.kind, hit) for key, hit in found.items()}
         return {key: self._hits[key] for key in wanted & self._hits.keys()}
 
     def key(self, kind: str, key: int) -> int:
         """The key here of a document of a corpus."""
-        return next(
-            _key(place, corpus, key) for place, corpus in enumerate(self._corpora) if corpus.kind == kind
-        )
+        place = [corpus.kind for corpus in self._corpora].index(kind)
+        return place << _KIND_BITS | key << _SPREAD[kind]
 
     def _parted(self, keys: Iterable[int]) -> list[tuple[int, Corpus, list[int]]]:
         """``keys`` by their corpus, as the store knows them; those between two documents are left out."""
@@ -304,11 +316,6 @@ class ScopeIndex:
         return [(place, self._corpora[place], its) for place, its in parted.items()]
 
 
-def _key(place: int, corpus: Corpus, key: int) -> int:
-    """The key that ranking sees: its corpus in the upper bits."""
-    return place << _KIND_BITS | key << _SPREAD[corpus.kind]
-
-
 def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> tuple[list[Result], list[Result]]:
     hits = index.hits([it.key for it in ranking.found] + [it.key for it in ranking.dropped])
     dropped = [_dropped(it, *hits[it.key]) for it in ranking.dropped if it.key in hits] if explain else []
@@ -317,7 +324,7 @@ def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> tuple[list[R
 
 def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:
     kind, hit = hits[found.key]
-    alike = (event for key in found.same for event in hits[key][1].events)
+    alike = [event for key in found.same for event in hits[key][1].events]
     return Result(
         id=hit.id,
         kind=kind,
@@ -330,7 +337,7 @@ def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:
         role=hit.role,
         speaker=hit.speaker,
         parts=dict(found.parts),
-        around=tuple(_beside(hit, key - found.key) for key in found.around),
+        around=tuple([_beside(hit, key - found.key) for key in found.around]),
     )
 
 

@@ -176,6 +176,8 @@ def test_summaries_and_the_ledger_are_found(memory: Memory) -> None:
     assert found
     assert found[0].session_id == chat.id
     assert found[0].events
+    assert "100元" in found[0].text
+    assert all(hit.score > 0 and hit.relevance > 0 for hit in found)
 
 
 def test_what_is_derived_stands_behind_what_was_said(memory: Memory) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.words import Term
@@ -25,6 +26,7 @@ LENDS = 0.1
 """The part of the best score that a message must have to lend of its own."""
 
 
+@lru_cache(maxsize=1024)
 def idf(documents: int, frequency: int) -> float:
     """How telling a term is that ``frequency`` of ``documents`` hold; above 0 even for one that all hold."""
     return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))

@@ -91,7 +91,7 @@ def read(
     ``worth`` is the weight of each token of the question, all together at most 1.
     """
     best = max(
-        (sum(share for token, share in worth.items() if token in said) for said in sentences.values()),
+        [sum([share for token, share in worth.items() if token in said]) for said in sentences.values()],
         default=0.0,
     )
     asking = question.share_asked(sentences)

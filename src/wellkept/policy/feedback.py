@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from wellkept.policy import bm25, words
 from wellkept.policy.corpus import Postings
+from wellkept.policy.remember import remembered
 from wellkept.policy.words import Term
 
 DOCUMENTS = 3
@@ -29,6 +30,7 @@ CLIP = 600
 """Characters read of each hit."""
 
 
+_REMEMBERED = 15_000  # characters, about 1 MB with what is known of them; 4 MB of Chinese
 _LONG = 8  # bytes; up to here a longer word is likely to be a rarer one
 
 
@@ -40,16 +42,30 @@ def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dic
         known: tokens of the question, which are not taken again.
     """
     worth: dict[str, float] = {}
+    lengths: dict[str, int] = {}
     for text, score in hits:
-        counts = Counter(words.index_tokens(text[:CLIP]))
-        room = bm25.SATURATION + counts.total() / CLIP
+        telling, size = _telling(text[:CLIP])
+        room = bm25.SATURATION + size / CLIP
         share = score / hits[0][1]
-        for token in counts.keys() - known:
-            if words.is_telling(token):
-                count = counts[token]
+        for token, (count, length) in telling.items():
+            if token not in known:
                 worth[token] = worth.get(token, 0.0) + share * count / (count + room)
-    likely = sorted(worth, key=lambda token: (-worth[token] * min(len(token.encode()), _LONG), token))
-    return {token: worth[token] for token in likely[:LOOKED_UP]}
+                lengths[token] = length
+    likely = sorted([(-value * lengths[token], token) for token, value in worth.items()])
+    return {token: worth[token] for _, token in likely[:LOOKED_UP]}
+
+
+@remembered(_REMEMBERED)
+def _telling(text: str) -> tuple[Mapping[str, tuple[int, int]], int]:
+    """The tokens of ``text`` that are no function words: how often each stands in it, and how long it is, as far as that
+    counts; and how many tokens of all kinds there are."""
+    counts = Counter(words.index_tokens(text))
+    telling = {
+        token: (count, min(len(token.encode()), _LONG))
+        for token, count in counts.items()
+        if words.is_telling(token)
+    }
+    return telling, counts.total()
 
 
 def terms(worth: Mapping[str, float], postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:

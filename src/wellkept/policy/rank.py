@@ -20,6 +20,7 @@ from wellkept.policy import bm25, boosts, feedback, meaning, question, results, 
 from wellkept.policy.corpus import Doc, Index, Postings
 from wellkept.policy.meaning import Meaning
 from wellkept.policy.question import Question
+from wellkept.policy.remember import remembered
 from wellkept.policy.results import Found, Ranking, Wish
 from wellkept.policy.words import Term
 
@@ -30,6 +31,7 @@ CLIP = 1000
 """Characters read of each of them."""
 
 _LONGLIST = 3  # times the shortlist: factors can turn an order over only so far
+_REMEMBERED = 50_000  # characters, about 2 MB with what is known of them; 7 MB of Chinese
 _HEARD = 32  # hits at most that are looked through for what people said
 
 
@@ -52,10 +54,19 @@ class _Pool:
     sums: Mapping[int, float]
     scale: float
 
+    def best(self, count: int) -> list[int]:
+        """The keys of the documents with the ``count`` best sums."""
+        # A sum is no less than what the document has of its own words: so many of these set the bar.
+        own = sorted(self.text.values(), reverse=True)
+        least = own[count - 1] * self.scale if len(own) >= count else -math.inf
+        return _best(
+            {key: score for key, score in self.sums.items() if score >= least and key in self.docs}, count
+        )
+
     def parts(self, key: int) -> dict[str, float]:
         own, text = self.asked.get(key, 0.0), self.text.get(key, 0.0)
-        parts = {"text": own, "feedback": text - own, "neighbours": bm25.lent(self.lenders, key)}
-        parts = {name: part * self.scale for name, part in parts.items() if part}
+        words = (("text", own), ("feedback", text - own), ("neighbours", bm25.lent(self.lenders, key)))
+        parts = {name: part * self.scale for name, part in words if part}
         return parts if key not in self.meant else {**parts, "meaning": self.meant[key]}
 
 
@@ -69,14 +80,14 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     shortlist = max(SHORTLIST, wish.limit * 3 // 2)
     pool = _gather(asked, index, meant)
     factors = {
-        key: boosts.known(pool.docs[key], asked, wish.window)
-        for key in _best(pool.sums, _LONGLIST * shortlist)
+        key: boosts.known(pool.docs[key], asked, wish.window) for key in pool.best(_LONGLIST * shortlist)
     }
     known = {key: pool.sums[key] * math.prod(its.values()) for key, its in factors.items()}
-    texts = {key: _read(text) for key, text in index.texts(_best(known, shortlist)).items()}
-    tokens = {key: frozenset().union(*sentences.values()) for key, sentences in texts.items()}
+    texts = index.texts(_best(known, shortlist))
+    read = {key: _read(text[:CLIP]) for key, text in texts.items()}
+    tokens = {key: its for key, (_, its) in read.items()}
     worth = {term.text: share for term, (share, _) in pool.held.items() if not term.prefix}
-    for key, sentences in texts.items():
+    for key, (sentences, _) in read.items():
         factors[key] |= boosts.read(sentences, asked, worth)
     if wish.age is not None and wish.window is None and not asked.about_past:
         for key, factor in boosts.outdated(tokens, pool.docs, wish.age).items():
@@ -107,10 +118,10 @@ def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
     sums = bm25.with_neighbours(text, lenders)
     close = meant.standing() if meant is not None else {}
     docs = index.docs(chain(sums, close))
-    sums = {key: score for key, score in sums.items() if key in docs}
     close = {key: meaning.WEIGHT * score for key, score in close.items() if key in docs}
     scale = 1.0
     if close:
+        sums = {key: score for key, score in sums.items() if key in docs}
         scale = 1 / meaning.deviation(sums.values(), index.documents)
         sums = _sum({key: score * scale for key, score in sums.items()}, close)
     held = _held(terms, postings, index.documents)
@@ -147,9 +158,12 @@ def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[s
     return feedback.candidates(hits, {term.text for term in asked.terms})
 
 
-def _read(text: str) -> dict[str, frozenset[str]]:
-    """The sentences of ``text`` with the tokens of each."""
-    return {sentence: frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text[:CLIP])}
+@remembered(_REMEMBERED)
+def _read(text: str) -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
+    """The sentences of ``text`` with the tokens of each, and all tokens. The texts of a talk are found again and again."""
+    sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text)}
+    first, *others = sentences.values() or [frozenset[str]()]
+    return sentences, first.union(*others) if others else first
 
 
 def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning | None) -> Found:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from wellkept.policy.boosts import Age
 from wellkept.policy.corpus import Window
@@ -32,8 +33,7 @@ class Wish(Record):
     age: Age | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found(Record):
+class Found(NamedTuple):
     """A result.
 
     Attributes:
@@ -54,8 +54,7 @@ class Found(Record):
     same: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped(Record):
+class Dropped(NamedTuple):
     """A candidate that is no result, and why."""
 
     key: int
@@ -80,7 +79,7 @@ def choose(candidates: Iterable[Found], tokens: Mapping[int, frozenset[str]], wi
         reason = _too_weak(candidate, wish)
         twin = None if reason else _twin(candidate.key, kept, tokens)
         if twin is not None:
-            kept[twin] = replace(kept[twin], same=(*kept[twin].same, candidate.key))
+            kept[twin] = kept[twin]._replace(same=(*kept[twin].same, candidate.key))
             reason = f"says the same as {twin}"
         elif reason is None and len(kept) >= wish.limit:
             reason = f"over the limit of {wish.limit}"

@@ -98,7 +98,7 @@ def tokens_version() -> str:
 
 def simplify(text: str) -> str:
     """``text`` with traditional characters as simplified ones, so that a pattern is written only once."""
-    return text if text.isascii() else text.translate(han.simplified())
+    return text if han.traditional().isdisjoint(text) else text.translate(han.simplified())
 
 
 def sentences(text: str) -> list[str]:
@@ -129,7 +129,7 @@ def _chunks(text: str) -> Iterator[tuple[str | None, str]]:
     """The pieces of ``text`` that hold tokens: words with what joins them, runs of pairs, emoji."""
     for match in _CHUNK.finditer(unicodedata.normalize("NFKC", text)):
         chunk = match[0]
-        yield match.lastgroup, chunk.translate(han.simplified()) if match.lastgroup == "run" else chunk
+        yield match.lastgroup, simplify(chunk) if match.lastgroup == "run" else chunk
 
 
 def _run_terms(run: str) -> list[Term]:

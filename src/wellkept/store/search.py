@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from wellkept.policy.corpus import Doc
+from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.filters import ANYTHING, Condition
 from wellkept.policy.words import Term
 from wellkept.records import Record, Scope
@@ -28,8 +28,7 @@ class Narrow(Record):
         return (self.since is None or ts >= self.since) and (self.until is None or ts < self.until)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit(Record):
+class Hit(NamedTuple):
     """A document as a result shows it. ``events``: ids of the events that it was made from."""
 
     id: str
@@ -42,9 +41,11 @@ class Hit(Record):
 
 
 class Roll(NamedTuple):
-    """All documents of one kind of a scope, and everybody who speaks in them. Not to be changed: threads share it."""
+    """All documents of one kind of a scope, how many index terms they have together, and everybody who speaks in them.
+    Not to be changed: threads share it."""
 
     docs: Mapping[int, Doc]
+    terms: int
     speakers: frozenset[str] = frozenset()
 
 
@@ -61,11 +62,11 @@ class Corpus(Protocol):
     def speakers(self, scope: Scope) -> set[str]:
         """Everybody who speaks in them."""
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        """How often each term stands in which document."""
+    def postings(self, scope: Scope, terms: Collection[Term]) -> Mapping[Term, Postings]:
+        """How often each term stands in which document. Not to be changed: threads share it."""
 
     def roll(self, scope: Scope) -> Roll | None:
-        """All of them; None when there are too many to keep at hand, or it cannot be done now."""
+        """All of them; None when they are not kept at hand, because there are too many or it cannot be done now."""
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """Those of ``keys`` that exist and that ``narrow`` lets through."""

@@ -28,14 +28,13 @@ from wellkept.store.flash.scrub import left, purge
 from wellkept.store.health import Finding, Progress, Report
 from wellkept.store.search import Vectors
 from wellkept.store.sqlite import SqliteTables
+from wellkept.store.sqlite.at_hand import AtHand
 from wellkept.store.sqlite.connection import Connections, Durability
-from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.derived import rebuild
 from wellkept.store.sqlite.maintenance import examine
 from wellkept.store.sqlite.migrations import MIGRATIONS
 from wellkept.store.sqlite.schema import prepare
 from wellkept.store.sqlite.tally import Tally, mark
-from wellkept.store.sqlite.vectors import Matrices
 from wellkept_flash.errors import FlashError
 
 T = TypeVar("T")
@@ -86,8 +85,7 @@ class FlashStore:
         self.location = location
         root, self._owner, self._backend = parse(location)
         self._tally = tally
-        self._matrices = Matrices()
-        self._rosters = Rosters()
+        self._at_hand = AtHand()
         self._process = os.getpid()
         self._closed = self._broken = False
         self._unfinished: Mapping[str, Any] | None = None
@@ -185,7 +183,7 @@ class FlashStore:
             return self._connections.write(work)
 
     def _tables(self, connection: apsw.Connection) -> FlashTables:
-        return FlashTables(connection, self._matrices, self._rosters, self._tally)
+        return FlashTables(connection, self._at_hand, self._tally)
 
     def _transaction(self, connection: apsw.Connection, work: Callable[[FlashTables], T]) -> T:
         watched = rows.watch(connection, self._kept)

@@ -11,8 +11,9 @@ import apsw
 from wellkept.store.health import Progress, Report
 from wellkept.store.search import Corpus
 from wellkept.store.sqlite.apikeys import ApiKeys
+from wellkept.store.sqlite.at_hand import AtHand
 from wellkept.store.sqlite.connection import Connections, Durability
-from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, Rosters, SummaryCorpus
+from wellkept.store.sqlite.corpora import EventCorpus, FactCorpus, SummaryCorpus
 from wellkept.store.sqlite.doubts import Doubts
 from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
@@ -25,7 +26,7 @@ from wellkept.store.sqlite.sessions import Sessions
 from wellkept.store.sqlite.summaries import Summaries
 from wellkept.store.sqlite.tally import Tally, holds, mark
 from wellkept.store.sqlite.traces import Traces
-from wellkept.store.sqlite.vectors import Matrices, Vectors
+from wellkept.store.sqlite.vectors import Vectors
 
 T = TypeVar("T")
 
@@ -33,12 +34,9 @@ T = TypeVar("T")
 class SqliteTables:
     """The nouns over one connection, made when they are asked for; see ``store.protocol.Tables``."""
 
-    def __init__(
-        self, connection: apsw.Connection, matrices: Matrices, rosters: Rosters, tally: Tally | None = None
-    ) -> None:
+    def __init__(self, connection: apsw.Connection, known: AtHand, tally: Tally | None = None) -> None:
         self._db = connection
-        self._matrices = matrices
-        self._rosters = rosters
+        self._at_hand = known
         self._tally = tally
 
     sessions = cached_property(lambda self: Sessions(self._db))
@@ -47,7 +45,7 @@ class SqliteTables:
     jobs = cached_property(lambda self: Jobs(self._db))
     summaries = cached_property(lambda self: Summaries(self._db))
     traces = cached_property(lambda self: Traces(self._db))
-    vectors = cached_property(lambda self: Vectors(self._db, self._matrices))
+    vectors = cached_property(lambda self: Vectors(self._db, self._at_hand.matrices))
     facts = cached_property(lambda self: Facts(self._db))
     doubts = cached_property(lambda self: Doubts(self._db))
     erasures = cached_property(lambda self: Erasures(self._db))
@@ -57,9 +55,9 @@ class SqliteTables:
     @cached_property
     def corpora(self) -> Mapping[str, Corpus]:
         return {
-            "event": EventCorpus(self._db, self._rosters),
+            "event": EventCorpus(self._db, self._at_hand),
             "fact": FactCorpus(self._db),
-            "summary": SummaryCorpus(self._db),
+            "summary": SummaryCorpus(self._db, self._at_hand),
         }
 
 
@@ -80,8 +78,7 @@ class SqliteStore:
         tally: Tally | None = None,
     ) -> None:
         self.location = path
-        self._matrices = Matrices()
-        self._rosters = Rosters()
+        self._at_hand = AtHand()
         self._connections = Connections(path, durability=durability, read_only=read_only)
         self._tally = tally
         prepare(self._connections)
@@ -94,12 +91,12 @@ class SqliteStore:
 
     def read(self, work: Callable[[SqliteTables], T]) -> T:
         return self._connections.read(
-            lambda connection: work(SqliteTables(connection, self._matrices, self._rosters, self._tally))
+            lambda connection: work(SqliteTables(connection, self._at_hand, self._tally))
         )
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         return self._connections.write(
-            lambda connection: work(SqliteTables(connection, self._matrices, self._rosters, self._tally))
+            lambda connection: work(SqliteTables(connection, self._at_hand, self._tally))
         )
 
     def backup(self, path: str, progress: Progress | None = None) -> None:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import apsw
 
 from wellkept.policy.content import loads
-from wellkept.policy.corpus import Doc
+from wellkept.policy.corpus import Doc, Postings
 from wellkept.policy.filters import ANYTHING, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
-from wellkept.store.sqlite import tail
+from wellkept.store.sqlite import at_hand, tail
+from wellkept.store.sqlite.at_hand import AtHand, Lives, Roster, Stamp
 from wellkept.store.sqlite.factrows import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.facts import NEWEST
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.where import where
-
-MOST_DOCS = 100_000
-"""So many documents are kept in memory, about 25 MB; a scope with more is read anew for each question."""
 
 _FOREVER = 1 << 62
 _KEYS = "(SELECT value FROM json_each(?))"
@@ -37,6 +34,10 @@ SPEAKERS = """
         SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker IS NOT NULL UNION ALL
         SELECT (SELECT min(speaker) FROM events WHERE scope = ?1 AND speaker > name) FROM names WHERE name IS NOT NULL
     ) SELECT name FROM names WHERE name IS NOT NULL
+"""
+EVENT_STAMP = """
+    SELECT c.departed, count(*), coalesce(sum(s.next_seq), 0), coalesce(sum(s.events), 0) FROM scopes c
+    JOIN sessions s ON s.scope = c.key WHERE c.key = ?
 """
 EVENT_SESSIONS = """
     SELECT s.key, c.departed, s.next_seq - s.events, s.next_seq FROM sessions s JOIN scopes c ON c.key = s.scope
@@ -57,13 +58,10 @@ EVENT_ROWS = f"""
 FACT_WORDS = "SELECT key, words, changed FROM facts WHERE scope = ? AND state IN (0, 2)"
 FACT_ROWS = f"{SELECT_FACT}, f.words {FROM_FACTS} WHERE f.key IN {_KEYS} AND +f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
-    SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
-    WHERE s.scope = ?
-"""
-NOTE_DOCS = """
-    SELECT m.key << 4, length(m.text), m.at FROM summaries m JOIN sessions s ON s.key = m.session WHERE s.scope = ?1
-    UNION ALL
-    SELECT l.key << 4 | 8, length(l.text), s.active FROM ledger l JOIN sessions s ON s.key = l.session WHERE s.scope = ?1
+    SELECT count(*), coalesce(sum(size) / 4, 0) FROM (
+        SELECT length(m.text) AS size FROM summaries m JOIN sessions s ON s.key = m.session WHERE s.scope = ?1
+        UNION ALL SELECT length(l.text) FROM ledger l JOIN sessions s ON s.key = l.session WHERE s.scope = ?1
+    )
 """
 SUMMARY_ROWS = f"""
     SELECT m.key << 4, s.key, s.id, m.text, m.at, m.covers_from, m.covers_to FROM summaries m
@@ -75,85 +73,97 @@ LEDGER_ROWS = f"""
 """
 
 
-_Lives: TypeAlias = dict[int, tuple[int, int]]
-"""What stays as it is while sessions only grow: how many of the scope's are deleted, how many of its events are gone."""
-
-
-class Roster(NamedTuple):
-    """The documents of a scope's events: of each session up to a place in ``ends``."""
-
-    lives: _Lives
-    ends: dict[int, int]
-    roll: Roll
-
-
-class Rosters:
-    """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
-
-    Events never change: a roster holds as long as each of its sessions is there and has lost none, whoever writes,
-    and grows by what is new.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[int, Roster] = OrderedDict()
-
-    def get(self, owner: int, lives: _Lives) -> Roster | None:
-        """The roster of a scope whose sessions are ``lives``, if none of those that it holds has lost an event."""
-        with self._lock:
-            kept = self._kept.get(owner)
-        return kept if kept is not None and kept.lives.items() <= lives.items() else None
-
-    def put(self, owner: int, roster: Roster) -> None:
-        """Keep ``roster``, and let go of the ones unused for longest."""
-        with self._lock:
-            self._kept[owner] = roster
-            self._kept.move_to_end(owner)
-            while sum(len(kept.roll.docs) for kept in self._kept.values()) > MOST_DOCS:
-                self._kept.popitem(last=False)
-
-
 class _Corpus:
-    """What all kinds of documents have in common: an index of terms called after the kind."""
-
-    kind: str
-    _size: str
+    """What all kinds of documents have in common."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
-        self._terms = Terms(connection, self.kind)
+        self._owners: dict[Scope, int | None] = {}
 
-    def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = next(self._db.execute(self._size, (scope_key(self._db, scope),)))
-        return int(documents), int(terms)
+    def _owner(self, scope: Scope) -> int | None:
+        if self._owners.get(scope) is None:
+            self._owners[scope] = scope_key(self._db, scope)
+        return self._owners[scope]
 
     def speakers(self, scope: Scope) -> set[str]:
         return set()
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
-        owner = scope_key(self._db, scope)
-        return {} if owner is None else self._terms.postings(owner, terms)
+
+class _Indexed(_Corpus):
+    """Documents with an index of terms that is called after their kind."""
+
+    kind: str
+    _size: str
+
+    def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
+        super().__init__(connection)
+        self._at_hand = known
+        self._terms = Terms(connection, self.kind)
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        documents, terms = next(self._db.execute(self._size, (self._owner(scope),)))
+        return int(documents), int(terms)
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
+        owner = self._owner(scope)
+        if owner is None:
+            return {}
+        stamp = None if self._is_writing() else self._stamp_of_index(scope, owner)
+        if stamp is None:
+            return self._terms.postings(owner, terms)
+        found = self._at_hand.places.of(self.kind, owner, stamp, terms)
+        if len(found) < len(terms):
+            new = self._terms.postings(owner, [term for term in terms if term not in found])
+            self._at_hand.places.put(self.kind, owner, stamp, new)
+            found |= new
+        return found
+
+    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp | None:
+        """What is other as soon as the index of the scope is; None where nothing tells."""
+        return None
+
+    def _is_writing(self) -> bool:
+        """What is not committed may never be: it must not stay in memory."""
+        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
 
-class EventCorpus(_Corpus):
+class EventCorpus(_Indexed):
     """See ``store.protocol.Corpus``."""
 
     kind = "event"
     _size = SIZE
 
-    def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
-        super().__init__(connection)
-        self._rosters = rosters
+    def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
+        super().__init__(connection, known)
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
+        self._stamps: dict[int, Stamp] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
-        owner = scope_key(self._db, scope)
+        owner = self._owner(scope)
+        if owner is None or self._is_writing():
+            return None
+        stamp = self._stamp(owner)
+        if stamp[2] > at_hand.MOST_DOCS:
+            return None
+        return self._at_hand.rosters.of(self.kind, owner, stamp) or self._called(owner, stamp)
+
+    def _stamp(self, owner: int) -> Stamp:
+        """Sessions only grow, and it tells how many there are, and events were and are, or are deleted."""
+        if owner not in self._stamps:
+            self._stamps[owner] = next(self._db.execute(EVENT_STAMP, (owner,)))
+        return self._stamps[owner]
+
+    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
+        """What is deleted is counted, and what was put into the index."""
+        departed, sessions, places, events = self._stamp(owner)
+        return departed, places - sessions - events, events - len(self._tail(scope))
+
+    def _called(self, owner: int, stamp: Stamp) -> Roll:
+        """The roll of the roster that is at hand, with what is new."""
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
         ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
-        if owner is None or sum(row[3] for row in rows) > MOST_DOCS or self._is_writing():
-            return None
-        lives: _Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
-        kept = self._rosters.get(owner, lives) or Roster({}, {}, Roll({}))
+        lives: Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
+        kept = self._at_hand.rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
             for key, end in ends.items()
@@ -163,31 +173,28 @@ class EventCorpus(_Corpus):
         if new:
             docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
             speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
-            roll = Roll({**roll.docs, **docs}, roll.speakers | speakers)
-        self._rosters.put(owner, Roster(lives, ends, roll))
+            roll = Roll({**roll.docs, **docs}, roll.terms + _terms(docs), roll.speakers | speakers)
+        self._at_hand.rosters.put(self.kind, owner, Roster(stamp, roll, lives, ends))
         return roll
-
-    def _is_writing(self) -> bool:
-        """What is not committed may never be: it must not stay in memory."""
-        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
     def size(self, scope: Scope) -> tuple[int, int]:
         documents, terms = super().size(scope)
         return documents, terms + sum(words.size for words in self._tail(scope).values())
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
         found = super().postings(scope, terms)
+        newest: defaultdict[Term, dict[int, int]] = defaultdict(dict)
         for term, key, count in tail.occurrences(self._tail(scope), terms):
-            found.setdefault(term, {})[key] = count
-        return found
+            newest[term][key] = count
+        return found | {term: {**found.get(term, {}), **its} for term, its in newest.items()}
 
     def _tail(self, scope: Scope) -> dict[int, tail.Words]:
         if scope not in self._tails:
-            self._tails[scope] = tail.read(self._db, scope_key(self._db, scope))
+            self._tails[scope] = tail.read(self._db, self._owner(scope))
         return self._tails[scope]
 
     def speakers(self, scope: Scope) -> set[str]:
-        return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
+        return {name for (name,) in self._db.execute(SPEAKERS, (self._owner(scope),))}
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         condition, values = where(narrow.condition)
@@ -200,11 +207,11 @@ class EventCorpus(_Corpus):
             first = narrow.session.key << SEQ_BITS
             values += [first, first | MAX_SEQ]
         statement = f"{EVENT_DOCS} AND ({condition})"
-        rows = self._db.execute(statement, (_listed(keys), scope_key(self._db, scope), *values))
+        rows = self._db.execute(statement, (_listed(keys), self._owner(scope), *values))
         return _docs(rows)
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
-        rows = self._db.execute(EVENT_ROWS, (_listed(keys), scope_key(self._db, scope)))
+        rows = self._db.execute(EVENT_ROWS, (_listed(keys), self._owner(scope)))
         return {row[0]: _event_hit(*row) for row in rows}
 
 
@@ -217,40 +224,33 @@ def _docs(rows: Iterable[Any]) -> dict[int, Doc]:
     }
 
 
+def _terms(docs: Mapping[int, Doc]) -> int:
+    return sum([doc.length for doc in docs.values()])
+
+
 def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker: str | None) -> Hit:
     id = f"{session}:{key & MAX_SEQ}"
-    return Hit(
-        id=id,
-        session_id=session,
-        text=text_of(loads(content)),
-        ts=utc(ts),
-        role=ROLES[role],
-        speaker=speaker,
-        events=(id,),
-    )
+    return Hit(id, session, text_of(loads(content)), utc(ts), ROLES[role], speaker, (id,))
 
 
 _Words: TypeAlias = list[tuple[int, list[str], int]]
 
 
-class FactCorpus:
+class FactCorpus(_Corpus):
     """See ``store.protocol.Corpus``. Documents are the active and the archived facts, few enough to read the words of
     all of them; filters see a fact's metadata."""
 
     kind = "fact"
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._db = connection
+        super().__init__(connection)
         self._read: tuple[tuple[int | None, int | None], _Words] | None = None
 
     def size(self, scope: Scope) -> tuple[int, int]:
-        docs = self.roll(scope).docs
-        return len(docs), sum(doc.length for doc in docs.values())
+        roll = self.roll(scope)
+        return len(roll.docs), roll.terms
 
-    def speakers(self, scope: Scope) -> set[str]:
-        return set()
-
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
         found: dict[Term, dict[int, int]] = {term: {} for term in terms}
         exact = {term.text: found[term] for term in terms if not term.prefix}
         starts = [(term.text, found[term]) for term in terms if term.prefix]
@@ -260,14 +260,15 @@ class FactCorpus:
             for start, its in starts:
                 if count := sum(word.startswith(start) for word in words):
                     its[key] = count
-        return found
+        return {**found}
 
     def roll(self, scope: Scope) -> Roll:
-        return Roll({key: Doc(len(words), "user", changed) for key, words, changed in self._words(scope)})
+        docs = {key: Doc(len(words), "user", changed) for key, words, changed in self._words(scope)}
+        return Roll(docs, _terms(docs))
 
     def _words(self, scope: Scope) -> _Words:
         """Key, words and time of each fact; read once for all that one search asks."""
-        owner = scope_key(self._db, scope)
+        owner = self._owner(scope)
         state = owner, self._db.execute(NEWEST, (owner,)).get
         if self._read is None or self._read[0] != state:
             rows = self._db.execute(FACT_WORDS, (owner,))
@@ -285,7 +286,7 @@ class FactCorpus:
         return {fact.key: _fact_hit(fact) for fact, _ in self._rows(scope, keys)}
 
     def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, list[str]]]:
-        for *row, words in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
+        for *row, words in self._db.execute(FACT_ROWS, (_listed(keys), self._owner(scope))):
             yield read_fact(row), words.split()
 
 
@@ -312,15 +313,14 @@ def _lets_through(narrow: Narrow, fact: Fact) -> bool:
     )
 
 
-class SummaryCorpus(_Corpus):
+class SummaryCorpus(_Indexed):
     """See ``store.protocol.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
 
     kind = "summary"
     _size = NOTE_SIZE
 
-    def roll(self, scope: Scope) -> Roll:
-        rows = self._db.execute(NOTE_DOCS, (scope_key(self._db, scope),))
-        return Roll({key: Doc(max(1, length // 4), "user", at) for key, length, at in rows})
+    def roll(self, scope: Scope) -> None:
+        """They are many, and asked for only where messages leave room."""
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""
@@ -336,7 +336,7 @@ class SummaryCorpus(_Corpus):
         return {row[0]: _note_hit(*row) for row in self._rows(scope, keys)}
 
     def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[Any]:
-        owner = scope_key(self._db, scope)
+        owner = self._owner(scope)
         for statement, in_ledger in ((SUMMARY_ROWS, False), (LEDGER_ROWS, True)):
             rows = [key >> 4 for key in keys if bool(key & 8) == in_ledger]
             if rows:

@@ -66,6 +66,9 @@ MISCOUNTED = f"""
     FROM sessions s JOIN ({_COUNTED}) c ON c.session = s.key
     WHERE (s.events, s.turns, s.tokens, s.terms, s.next_seq) <> (c.events, c.turns, c.tokens, c.terms, c.next_seq)
 """
+# What others have at hand of the old state must not pass for the new one.
+ALL_DEPARTED = "UPDATE scopes SET departed = departed + 1"
+KNOWS_DEPARTURES = "SELECT count(*) FROM pragma_table_info('scopes') WHERE name = 'departed'"
 RECOUNT = "UPDATE sessions SET events = ?, turns = ?, tokens = ?, terms = ?, next_seq = ? WHERE key = ?"
 
 Document: TypeAlias = tuple[int, int, list[str]]
@@ -176,6 +179,8 @@ def rebuild(connection: apsw.Connection) -> None:
     connection.execute(SET_TOKENS, (_version(),))
     for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
         connection.execute(RECOUNT, (*counts, session))
+    if connection.execute(KNOWS_DEPARTURES).get:
+        connection.execute(ALL_DEPARTED)
 
 
 def _file_facts(connection: apsw.Connection) -> None:

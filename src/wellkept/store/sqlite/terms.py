@@ -7,12 +7,13 @@ and the cost of a question follows the size of one user's memory.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import apsw
 
+from wellkept.policy.corpus import Postings
 from wellkept.policy.words import Term
 
 SCHEMA = """
@@ -33,15 +34,18 @@ class Terms:
 
     @cached_property
     def _exact(self) -> str:
-        # A row a term, because each row that reaches Python costs as much as a place in the index.
-        return (
-            f"SELECT (SELECT json_group_array(doc) FROM {self._name}_postings WHERE term = asked.value)"
-            " FROM json_each(?) asked"
-        )
+        return self._finding("= asked.value")
 
     @cached_property
     def _prefixed(self) -> str:
-        return f"SELECT json_group_array(doc) FROM {self._name}_postings WHERE term >= ? AND term <= ?"
+        return self._finding(f"BETWEEN asked.value AND asked.value || '{_LAST}'")
+
+    def _finding(self, test: str) -> str:
+        # A row a term, because each row that reaches Python costs as much as a place in the index.
+        return (
+            f"SELECT (SELECT json_group_array(doc) FROM {self._name}_postings WHERE term {test})"
+            " FROM json_each(?) asked"
+        )
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
@@ -60,22 +64,28 @@ class Terms:
         statement = f"INSERT INTO {name}_terms ({name}_terms, rowid, terms) VALUES ('delete', ?, ?)"
         self._db.execute(statement, (key, salted(scope_key, terms)))
 
-    def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+    def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, Postings]:
         """How often each term stands in which row."""
+        exact = self._found(self._exact, scope_key, [term for term in terms if not term.prefix])
+        return exact | self._found(self._prefixed, scope_key, [term for term in terms if term.prefix])
+
+    def _found(self, statement: str, scope_key: int, terms: Sequence[Term]) -> dict[Term, Postings]:
+        if not terms:
+            return {}
         salt = f"{scope_key:x}x"
-        exact = [term for term in terms if not term.prefix]
-        asked = json.dumps([salt + term.text for term in exact], ensure_ascii=False)
-        rows = self._db.execute(self._exact, (asked,)) if exact else ()
-        found: dict[Term, dict[int, int]] = {
-            term: Counter(json.loads(docs)) for term, (docs,) in zip(exact, rows, strict=True)
-        }
-        for term in terms:
-            if term.prefix:
-                first = salt + term.text
-                found[term] = Counter(
-                    json.loads(self._db.execute(self._prefixed, (first, first + _LAST)).get)
-                )
-        return found
+        asked = json.dumps([salt + term.text for term in terms], ensure_ascii=False)
+        places = ",".join([docs for (docs,) in self._db.execute(statement, (asked,))])
+        return dict(zip(terms, map(_counted, json.loads(f"[{places}]")), strict=True))
+
+
+def _counted(docs: list[int]) -> dict[int, int]:
+    """How often each of ``docs`` occurs; most occur once."""
+    counts = dict.fromkeys(docs, 1)
+    if len(counts) < len(docs):
+        for doc, following in pairwise(sorted(docs)):
+            if doc == following:
+                counts[doc] += 1
+    return counts
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:

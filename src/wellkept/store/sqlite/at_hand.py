@@ -1,0 +1,134 @@
+"""What a store has at hand between searches: what ranking knows of a scope's documents, and where words stand in them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from wellkept.policy.corpus import Postings
+from wellkept.policy.words import Term
+from wellkept.store.search import Roll
+from wellkept.store.sqlite.vectors import Matrices
+
+MOST_DOCS = 100_000
+"""So many documents are kept in memory, about 25 MB; a scope with more is read anew for each question."""
+
+MOST_PLACES = 40_000
+"""So many places of words are kept in memory, about 4 MB."""
+
+_A_WORD = 6  # takes as much memory as so many places
+
+Stamp: TypeAlias = tuple[int, ...]
+"""What is other as soon as somebody has changed what is kept."""
+
+Lives: TypeAlias = dict[int, tuple[int, int]]
+"""What stays as it is while sessions only grow: how many of the scope's are deleted, how many of its events are gone."""
+
+
+class Roster(NamedTuple):
+    """The documents of one kind of a scope as of ``stamp``; of events those of each session up to a place in ``ends``."""
+
+    stamp: Stamp
+    roll: Roll
+    lives: Lives
+    ends: dict[int, int]
+
+
+class Rosters:
+    """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
+
+    A roster holds as long as its stamp, which is read in the transaction that asks, is the same: whoever writes to the
+    scope moves it on. Events never change: theirs can grow by what is new as long as no session has lost one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, int], Roster] = OrderedDict()
+        self._documents = 0
+
+    def of(self, kind: str, owner: int, stamp: Stamp) -> Roll | None:
+        """The documents of a scope as of ``stamp``."""
+        with self._lock:
+            kept = self._kept.get((kind, owner))
+            if kept is None or kept.stamp != stamp:
+                return None
+            self._kept.move_to_end((kind, owner))
+            return kept.roll
+
+    def grown_from(self, owner: int, lives: Lives) -> Roster | None:
+        """The roster of a scope's events, its sessions being ``lives``, if none of those that it holds has lost one."""
+        with self._lock:
+            kept = self._kept.get(("event", owner))
+        return kept if kept is not None and kept.lives.items() <= lives.items() else None
+
+    def put(self, kind: str, owner: int, roster: Roster) -> None:
+        """Keep ``roster``, and let go of the ones unused for longest."""
+        with self._lock:
+            self._drop(self._kept.pop((kind, owner), None))
+            self._kept[kind, owner] = roster
+            self._documents += len(roster.roll.docs)
+            while self._documents > MOST_DOCS:
+                self._drop(self._kept.popitem(last=False)[1])
+
+    def _drop(self, roster: Roster | None) -> None:
+        self._documents -= len(roster.roll.docs) if roster is not None else 0
+
+
+class _Found:
+    """Postings of a scope as of ``stamp``, and how much memory they take, counted in places."""
+
+    __slots__ = ("places", "size", "stamp")
+
+    def __init__(self, stamp: Stamp) -> None:
+        self.stamp = stamp
+        self.places: dict[Term, Postings] = {}
+        self.size = 0
+
+
+class Places:
+    """The postings of the most recently searched scopes; shared by the threads of a store.
+
+    They hold as long as the index of the scope is as its stamp says, which is read in the transaction that asks. Not to
+    be changed: threads share them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, int], _Found] = OrderedDict()
+        self._size = 0
+
+    def of(self, kind: str, owner: int, stamp: Stamp, terms: Collection[Term]) -> dict[Term, Postings]:
+        """The postings of those of ``terms`` that are kept."""
+        with self._lock:
+            kept = self._kept.get((kind, owner))
+            if kept is None or kept.stamp != stamp:
+                return {}
+            self._kept.move_to_end((kind, owner))
+            return {term: kept.places[term] for term in terms if term in kept.places}
+
+    def put(self, kind: str, owner: int, stamp: Stamp, found: Mapping[Term, Postings]) -> None:
+        """Keep ``found``, and let go of the scopes unused for longest."""
+        with self._lock:
+            kept = self._kept.pop((kind, owner), None)
+            if kept is None or kept.stamp != stamp:
+                self._size -= kept.size if kept is not None else 0
+                kept = _Found(stamp)
+            self._kept[kind, owner] = kept
+            more = sum([len(places) + _A_WORD for term, places in found.items() if term not in kept.places])
+            kept.places |= found
+            kept.size += more
+            self._size += more
+            while self._size > MOST_PLACES:
+                self._size -= self._kept.popitem(last=False)[1].size
+
+
+@dataclass(frozen=True, slots=True)
+class AtHand:
+    """All of it; shared by the threads of a store."""
+
+    matrices: Matrices = field(default_factory=Matrices)
+    rosters: Rosters = field(default_factory=Rosters)
+    places: Places = field(default_factory=Places)
