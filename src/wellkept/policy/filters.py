@@ -3,7 +3,8 @@
 ``{"city": "上海"}`` · ``{"score": {"gte": 3, "lt": 9}}`` · ``{"OR": [{"role": "user"}, {"tag": {"in": ["a", "b"]}}]}``
 
 Fields are ``role``, ``speaker``, ``session_id`` and the keys of an event's metadata. Operators: eq, ne, in, nin, gt,
-gte, lt, lte, contains, icontains, and "*" as a value for "has it". ``AND``, ``OR`` and ``NOT`` take lists of filters.
+gte, lt, lte, contains, icontains, and "*" as a value for "has it". A list as a value means one of its elements.
+``AND``, ``OR`` and ``NOT`` take lists of filters. In a store every operator means what ``matches`` does.
 """
 
 from __future__ import annotations
@@ -128,8 +129,8 @@ def _holds(operator: str, value: Any, wanted: Any) -> bool:
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def check(value: Any, wanted: Any) -> bool:
-        alike = isinstance(value, str) == isinstance(wanted, str)
-        return alike and value is not None and wanted is not None and compare(value, wanted)
+        kind = str if isinstance(wanted, str) else (int, float)
+        return isinstance(value, kind) and compare(value, wanted)
 
     return check
 

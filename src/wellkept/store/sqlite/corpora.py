@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import apsw
 
 from wellkept.policy.content import loads
 from wellkept.policy.corpus import Doc
-from wellkept.policy.filters import ANYTHING, matches
+from wellkept.policy.filters import ANYTHING, Condition, matches
 from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
@@ -20,9 +21,8 @@ from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
-from wellkept.store.sqlite.sessions import scope_key
+from wellkept.store.sqlite.sessions import load, scope_key
 from wellkept.store.sqlite.terms import Terms
-from wellkept.store.sqlite.where import where
 
 MOST_DOCS = 100_000
 """So many documents are kept in memory, about 25 MB; a scope with more is read anew for each question."""
@@ -48,6 +48,10 @@ NEW_EVENTS = """
 EVENT_DOCS = f"""
     SELECT key, terms, role, ts, speaker, CASE WHEN terms < 0 THEN content END FROM events
     WHERE key IN {_KEYS} AND +scope = ?
+"""
+EVENT_LABELS = f"""
+    SELECT e.key, s.id, e.metadata FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
+    WHERE e.key IN {_KEYS} AND +e.scope = ?
 """
 EVENT_ROWS = f"""
     SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
@@ -190,18 +194,34 @@ class EventCorpus(_Corpus):
         return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
-        condition, values = where(narrow.condition)
+        owner = scope_key(self._db, scope)
+        condition, values = "1", []
         if narrow.since is not None or narrow.until is not None:
-            condition = f"({condition}) AND ts >= ? AND ts < ?"
+            condition += " AND ts >= ? AND ts < ?"
             start = -_FOREVER if narrow.since is None else narrow.since
             values += [start, _FOREVER if narrow.until is None else narrow.until]
         if narrow.session is not None:
-            condition = f"({condition}) AND key BETWEEN ? AND ?"
+            condition += " AND key BETWEEN ? AND ?"
             first = narrow.session.key << SEQ_BITS
             values += [first, first | MAX_SEQ]
-        statement = f"{EVENT_DOCS} AND ({condition})"
-        rows = self._db.execute(statement, (_listed(keys), scope_key(self._db, scope), *values))
-        return _docs(rows)
+        docs = _docs(self._db.execute(f"{EVENT_DOCS} AND {condition}", (_listed(keys), owner, *values)))
+        return docs if narrow.condition == ANYTHING else self._matching(owner, docs, narrow.condition)
+
+    def _matching(self, owner: int | None, docs: Mapping[int, Doc], condition: Condition) -> dict[int, Doc]:
+        """Those of ``docs`` that fulfil ``condition``."""
+
+        # Most messages have the labels of some other one.
+        @cache
+        def holds(role: str, speaker: str | None, session: str, metadata: str | None) -> bool:
+            labels = {"role": role, "speaker": speaker, "session_id": session}
+            return matches(condition, {**load(metadata), **labels})
+
+        rows = self._db.execute(EVENT_LABELS, (_listed(docs), owner))
+        return {
+            key: docs[key]
+            for key, session, metadata in rows
+            if holds(docs[key].role, docs[key].speaker, session, metadata)
+        }
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         rows = self._db.execute(EVENT_ROWS, (_listed(keys), scope_key(self._db, scope)))
