@@ -167,6 +167,21 @@ def test_what_stands_in_a_profile_is_said_and_not_touched(alice: UserMemory) -> 
     assert alice.profile["user"] == "Adores marzipan"
 
 
+def test_what_a_profile_said_before_is_erased(alice: UserMemory, path: Path) -> None:
+    for text in ("Drinks tea", "Adores marzipan", "Adores marzipan and tea"):
+        alice.profile["user"] = text
+    preview = alice.forget("marzipan")
+    assert preview.places == {"profile": ("user",), "earlier profile": ("user",)}
+    assert alice.forget(preview).left == {"profiles": 1}
+    alice.profile["user"] = "Drinks tea again"
+    preview = alice.forget("marzipan")
+    assert preview.places == {"earlier profile": ("user",)}
+    receipt = alice.forget(preview)
+    assert (receipt.removed["profiles"], receipt.left) == (1, {})
+    assert [it.text for it in alice.profile.versions("user")] == ["Drinks tea again", "Drinks tea"]
+    assert b"marzipan" not in raw(path)
+
+
 @pytest.mark.parametrize("query", ["peanuts", "PEANUTS", "Peanut"])
 def test_a_profile_in_other_letter_case_is_said(alice: UserMemory, query: str) -> None:
     alice.profile["user"] = "Allergic to Peanuts"
