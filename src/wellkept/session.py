@@ -135,12 +135,15 @@ class SessionReader:
         return build(core, self._ref, query=query, budget=budget, then=then)
 
     def summaries(self) -> list[Summary]:
-        """Every version of the rolling summary, oldest first, with its topic and the seqs that it added."""
-        return self._read(lambda tables: tables.summaries.versions(self._ref))
+        """Every version of the rolling summary, oldest first, with its topic and the seqs that it added.
+
+        Raises NotFound when the session was deleted; so does ``ledger``.
+        """
+        return self._some(lambda tables: tables.summaries.versions(self._ref))
 
     def ledger(self) -> list[LedgerLine]:
         """Key data that the summaries had no room for, oldest first; search finds it."""
-        return self._read(lambda tables: tables.summaries.ledger(self._ref))
+        return self._some(lambda tables: tables.summaries.ledger(self._ref))
 
     @property
     def traces(self) -> TraceList:
@@ -159,14 +162,14 @@ class SessionReader:
     def _read(self, work: Callable[[Tables], T]) -> T:
         return self._core.store.read(work)
 
-    def _some(self, work: Callable[[Tables], list[Event]]) -> list[Event]:
+    def _some(self, work: Callable[[Tables], list[T]]) -> list[T]:
         """What ``work`` finds; nothing found in a session that is gone is an error, not an empty list."""
 
-        def found(tables: Tables) -> list[Event]:
-            events = work(tables)
-            if not events:
+        def found(tables: Tables) -> list[T]:
+            rows = work(tables)
+            if not rows:
                 self._known(tables.sessions.info(self._ref))
-            return events
+            return rows
 
         return self._read(found)
 

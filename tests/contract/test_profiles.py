@@ -41,3 +41,13 @@ def test_profiles_are_the_scopes_own(store: Store) -> None:
     assert store.read(lambda tables: tables.profiles.current(BOB)) == {}
     assert store.read(lambda tables: tables.profiles.versions(BOB, "user")) == []
     assert store.read(lambda tables: tables.profiles.current(TWIN))["user"].text == "other alice"
+
+
+def test_a_version_that_was_taken_away_is_not_there(store: Store) -> None:
+    versions = [document("user", f"version {number}", number) for number in (1, 2, 3)]
+    for each in versions:
+        put(store, ALICE, each)
+        put(store, BOB, each)
+    assert store.write(lambda tables: tables.profiles.remove(ALICE, [versions[0], versions[1]])) == 2
+    assert store.read(lambda tables: tables.profiles.versions(ALICE, "user")) == [versions[2]]
+    assert len(store.read(lambda tables: tables.profiles.versions(BOB, "user"))) == 3

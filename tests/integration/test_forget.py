@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wellkept import Memory, Policy
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import InvalidInput, ModelError, NotFound
 from wellkept.records import text_of
 from wellkept.session import Session
-from wellkept.testing import FakeClock
+from wellkept.testing import Call, FakeClock, FakeModel
 from wellkept.user import UserMemory
 
 
@@ -165,6 +165,50 @@ def test_what_stands_in_a_profile_is_said_and_not_touched(alice: UserMemory) -> 
     alice.add("Adores marzipan", infer=False)
     assert alice.forget(alice.forget("marzipan")).left["profiles"] == 1
     assert alice.profile["user"] == "Adores marzipan"
+
+
+def test_a_job_that_is_to_be_tried_again_keeps_nothing_of_its_last_try(path: Path) -> None:
+    model = FakeModel(lambda call: ModelError("overloaded", raw_reply="Well, marzipan …", retryable=True))
+    with Memory(str(path), worker=False, clock=FakeClock(), model=model) as memory:
+        chat, alice = memory.session(namespace="acme", user="alice"), memory.user("alice", namespace="acme")
+        chat.add_message("user", "I adore marzipan.")
+        memory.run_jobs()
+        assert [job.raw_reply for job in memory.jobs.list()] == ["Well, marzipan …"]
+        assert alice.forget(alice.forget("marzipan")).left == {}
+        assert [(job.state, job.raw_reply) for job in memory.jobs.list()] == [("ready", None)]
+        assert b"marzipan" not in raw(path)
+
+
+def test_what_a_job_was_told_before_is_not_stored_after_an_erasure(path: Path) -> None:
+    def reply(call: Call) -> str:
+        """Forgets while the job runs, and quotes all the same."""
+        if (preview := alice.forget("marzipan")).reason is None:
+            assert alice.forget(preview).left == {}
+        return "Well, marzipan …"
+
+    model = FakeModel(reply)
+    with Memory(str(path), worker=False, clock=FakeClock(), model=model) as memory:
+        chat, alice = memory.session(namespace="acme", user="alice"), memory.user("alice", namespace="acme")
+        chat.add_message("user", "I adore marzipan.")
+        memory.run_jobs()
+        assert model.calls
+        assert [job.raw_reply for job in memory.jobs.list() if job.raw_reply] == []
+    assert b"marzipan" not in raw(path)
+
+
+def test_what_a_profile_said_before_is_erased(alice: UserMemory, path: Path) -> None:
+    for text in ("Drinks tea", "Adores marzipan", "Adores marzipan and tea"):
+        alice.profile["user"] = text
+    preview = alice.forget("marzipan")
+    assert preview.places == {"profile": ("user",), "earlier profile": ("user",)}
+    assert alice.forget(preview).left == {"profiles": 1}
+    alice.profile["user"] = "Drinks tea again"
+    preview = alice.forget("marzipan")
+    assert preview.places == {"earlier profile": ("user",)}
+    receipt = alice.forget(preview)
+    assert (receipt.removed["profiles"], receipt.left) == (1, {})
+    assert [it.text for it in alice.profile.versions("user")] == ["Drinks tea again", "Drinks tea"]
+    assert b"marzipan" not in raw(path)
 
 
 @pytest.mark.parametrize("query", ["peanuts", "PEANUTS", "Peanut"])

@@ -312,6 +312,23 @@ def test_any_damaged_page_is_survived_or_said(tmp_path: Path, name: str) -> None
     assert doctor(report.salvaged).findings == ()
 
 
+def test_whoever_may_not_read_a_store_may_not_read_what_is_made_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "chat.db"
+    closed(path)
+    path.chmod(0o600)
+    later = [*schema.MIGRATIONS, ("later", "CREATE TABLE later (key INTEGER PRIMARY KEY);")]
+    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    with Memory(str(path), worker=False) as memory:
+        memory.backup(str(tmp_path / "copy.db"))
+    scribble(path, pages_of(path, "events")[-1:])
+    assert doctor(str(path), repair=True).salvaged is not None
+    modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    assert len(modes) >= 4, "the store, its backup, the one before the migration, what was salvaged"
+    assert set(modes.values()) == {0o600}, modes
+
+
 # ── another tokenizer ───────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -51,6 +51,29 @@ def test_eight_threads_write_and_read_one_store(tmp_path: Path, durability: str)
     assert doctor(path).findings == ()
 
 
+def test_who_forgets_while_others_forget_gets_a_receipt_all_the_same(tmp_path: Path) -> None:
+    path = str(tmp_path / "chat.db")
+    left: list[object] = []
+    with Memory(path, policy=Policy(durability="normal"), worker=False) as memory:
+
+        def regret(number: int) -> None:
+            user, chat = f"u{number}", memory.session(namespace="n", user=f"u{number}")
+            for turn in range(15):
+                chat.add_message("user", f"kangaroo{turn} and more")
+                try:
+                    asked = memory.user(user, namespace="n")
+                    left.append(asked.forget(asked.forget(f"kangaroo{turn}")).left)
+                except WellkeptError as error:
+                    left.append(error)
+
+        threads = [threading.Thread(target=regret, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert left == [{}] * 60
+
+
 def test_closing_while_others_work_ends_them_with_typed_errors(tmp_path: Path) -> None:
     path = str(tmp_path / "chat.db")
     memory = Memory(path, policy=Policy(durability="normal"), worker=False)

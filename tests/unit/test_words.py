@@ -4,7 +4,7 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wellkept.policy import han, words
@@ -168,6 +168,8 @@ CELLS: dict[str, list[tuple[str, str]]] = {
         ("server", "class HTTPServer:"),
         ("C++", "I write C++."),
         ("C#", "C# and F#"),
+        ("12", "我住在12#-301"),
+        ("12#", "我住在12#-301"),
         ("550e8400-e29b-41d4-a716-446655440000", "id=550e8400-e29b-41d4-a716-446655440000;"),
         ("O'Brien", "Mr O’Brien called"),
         ("__init__", "the __init__ method"),
@@ -285,6 +287,7 @@ SAMPLES = st.lists(
 
 
 @given(SAMPLES)
+@example("12#-301")
 def test_tokens_can_be_joined_by_blanks(text: str) -> None:
     for token in words.index_tokens(text):
         assert 0 < len(token) <= words.MAX_TOKEN

@@ -20,7 +20,7 @@ from wellkept.policy.claims import USER
 from wellkept.policy.needles import Needle
 from wellkept.policy.wish import takes_most
 from wellkept.policy.words import index_tokens, query_terms
-from wellkept.records import Event, Record, Scope, text_of, utc
+from wellkept.records import Document, Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
 
@@ -40,7 +40,7 @@ class Preview(Record):
         sessions: the conversations whose summaries are dropped and made anew.
         places: where else it stands, with the ids of the rows: "message metadata", "message idempotency_key" and
             "message speaker" (the message goes as a whole), "session title" (is emptied), "session metadata" (the
-            entry goes), "profile" (names; left to you).
+            entry goes), "profile" (names; left to you), "earlier profile" (names; these versions go).
         alike: ids of facts and messages that hold all the words of a phrase, but apart, and of facts that
             are only filed under it (label, attribute); they stay.
         reason: why ``forget`` will refuse it, or None.
@@ -198,8 +198,19 @@ def _elsewhere(tables: Tables, scope: Scope, wanted: Sequence[Needle]) -> dict[s
         "session title": [info.id for info in infos if _held(info.title, wanted)],
         "session metadata": [info.id for info in infos if _held(json.dumps(dict(info.metadata)), wanted)],
         "profile": [name for name, document in documents.items() if _held(document.text, wanted)],
+        "earlier profile": list(dict.fromkeys(it.name for it in _earlier(tables, scope, wanted))),
     }
     return {place: tuple(ids) for place, ids in found.items() if ids}
+
+
+def _earlier(tables: Tables, scope: Scope, wanted: Sequence[Needle]) -> list[Document]:
+    """Versions of profile documents that hold it, without the current ones, which are left to the user."""
+    return [
+        document
+        for name in tables.profiles.current(scope)
+        for document in tables.profiles.versions(scope, name)[1:]
+        if _held(document.text, wanted)
+    ]
 
 
 def _held(value: str, wanted: Sequence[Needle]) -> bool:
@@ -272,4 +283,5 @@ def _remove(
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
     removed.update(tables.erasures.sessions(scope, wanted))
+    removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, wanted))
     return {table: rows for table, rows in removed.items() if rows}

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from wellkept.policy import han, lazy
 from wellkept.policy.stem import stem
 
-TOKENS_VERSION = 1
+TOKENS_VERSION = 2
 """Raised when the same text gives other tokens than before; see ``tokens_version``."""
 
 JOINT = "ˑ"
@@ -157,9 +157,8 @@ def _word(chunk: str) -> tuple[str, ...]:
     if chunk.isascii() and (chunk.isdigit() or (chunk.isalpha() and chunk.islower())):
         return (_stem(chunk),)
     chunk = _CONTRACTION.sub(r"\1", chunk.replace("’", "'"))
-    chunk = _LANGUAGE.sub(lambda match: match[1] + _LANGUAGES[match[2]], _THOUSANDS.sub("", chunk)).rstrip(
-        "+#"
-    )
+    chunk = _LANGUAGE.sub(lambda match: match[1] + _LANGUAGES[match[2]], _THOUSANDS.sub("", chunk))
+    chunk = chunk.replace("#", "").rstrip("+")
     pieces = [piece for piece in _SEPARATORS.split(chunk) if piece]
     if len(pieces) > 1 and _ACRONYM.fullmatch(chunk):
         return (_fold("".join(pieces)),)

@@ -279,7 +279,8 @@ class Erasures(Protocol):
         the log says when and by whom."""
 
     def jobs(self, scope: Scope, needles: Sequence[Needle]) -> int:
-        """Remove ended jobs whose payload, reply, error or result holds one of ``needles``."""
+        """Remove ended jobs whose payload, reply, error or result holds one of ``needles``, and empty those that are to
+        be tried again; how many. What is being done is begun anew, because it may know what is erased."""
 
     def doubts(self, scope: Scope, needles: Sequence[Needle]) -> int:
         """Remove what waits for a decision and holds one of ``needles``."""

@@ -161,6 +161,9 @@ class Profiles(Protocol):
     def versions(self, scope: Scope, name: str) -> list[Document]:
         """All versions, newest first."""
 
+    def remove(self, scope: Scope, documents: Sequence[Document]) -> int:
+        """Take versions away for good that are not current; how many there were."""
+
 
 class Jobs(Protocol):
     """The outbox: work written in the transaction that causes it."""

@@ -31,6 +31,7 @@ def backup(connections: Connections, path: str, progress: Progress | None = None
     target = _checked(connections, path)
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
+        make_as_private(part, connections)
         with typed_errors(path):
             _copy(connections, str(part), progress)
         _sync(part)
@@ -41,6 +42,17 @@ def backup(connections: Connections, path: str, progress: Progress | None = None
     finally:
         for leftover in (part, part.with_name(part.name + "-journal")):
             leftover.unlink(missing_ok=True)
+
+
+def make_as_private(path: Path, connections: Connections) -> None:
+    """An empty file at ``path``, to be filled from the store, which nobody may open who may not open the store."""
+    try:
+        mode = 0o666 if connections.in_memory else Path(connections.path).stat().st_mode & 0o666
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, mode))
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be made ({error}). Check that its folder may be written to."
+        ) from error
 
 
 def _checked(connections: Connections, path: str) -> Path:

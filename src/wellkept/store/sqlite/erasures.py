@@ -52,6 +52,13 @@ JOBS = """
     WHERE scope = ? AND state IN ('done', 'failed', 'cancelled')
 """
 REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
+WAITING_JOBS = """
+    SELECT key, coalesce(raw_reply, ''), coalesce(last_error, ''), coalesce(result, '') FROM jobs
+    WHERE scope = ? AND state IN ('ready', 'running')
+"""
+EMPTY_JOB = "UPDATE jobs SET raw_reply = NULL, last_error = NULL, result = NULL WHERE key = ?"
+# One more attempt, and what comes of the one before is not taken any more.
+RESTART_JOBS = "UPDATE jobs SET attempts = attempts + 1, run_at = 0 WHERE scope = ? AND state = 'running'"
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 # Columns whose words are the program's own ("store", "app", "failed"), or made from those of another column.
@@ -189,7 +196,9 @@ class Erasures:
         return len(touched)
 
     def jobs(self, scope: Scope, needles: Sequence[Needle]) -> int:
-        return self._remove_holding(JOBS, REMOVE_JOB, scope, needles)
+        self._db.execute(RESTART_JOBS, (scope_key(self._db, scope),))
+        emptied = self._remove_holding(WAITING_JOBS, EMPTY_JOB, scope, needles)
+        return emptied + self._remove_holding(JOBS, REMOVE_JOB, scope, needles)
 
     def doubts(self, scope: Scope, needles: Sequence[Needle]) -> int:
         return self._remove_holding(DOUBTS, REMOVE_DOUBT, scope, needles)

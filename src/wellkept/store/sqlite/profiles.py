@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
@@ -16,6 +17,7 @@ ALL = f"SELECT {_COLUMNS} FROM profiles WHERE scope = ? AND name = ? ORDER BY ve
 ADD = """
     INSERT INTO profiles (scope, name, version, text, hash, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
+REMOVE = "DELETE FROM profiles WHERE scope = ? AND name = ? AND version = ?"
 _EVER = 1 << 62
 
 
@@ -39,6 +41,13 @@ class Profiles:
 
     def versions(self, scope: Scope, name: str) -> list[Document]:
         return [_document(row) for row in self._db.execute(ALL, (scope_key(self._db, scope), name))]
+
+    def remove(self, scope: Scope, documents: Sequence[Document]) -> int:
+        owner, removed = scope_key(self._db, scope), 0
+        for document in documents:
+            self._db.execute(REMOVE, (owner, document.name, document.version))
+            removed += self._db.changes()
+        return removed
 
 
 def _document(row: tuple[Any, ...]) -> Document:

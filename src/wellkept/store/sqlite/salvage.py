@@ -11,6 +11,7 @@ import apsw
 
 from wellkept.errors import StoreCorrupt
 from wellkept.policy.content import loads
+from wellkept.store.sqlite.backup import make_as_private
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.derived import HOMELESS, MISCOUNTED, rebuild
 from wellkept.store.sqlite.schema import prepare
@@ -36,6 +37,7 @@ def salvage(connections: Connections) -> tuple[str, list[str]]:
     try:
         with typed_errors(connections.path):
             damaged.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        make_as_private(target, connections)
         new = Connections(str(target))
         prepare(new)
         with typed_errors(str(target)):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import apsw
 
 from wellkept.errors import StoreBusy
-from wellkept.store.sqlite.connection import Connections, typed_errors
+from wellkept.store.sqlite.connection import BUSY_SECONDS, Connections, typed_errors
 
 CHUNK = 1 << 20
 PIECE = 60
@@ -44,12 +45,15 @@ def scrub(connections: Connections, texts: Sequence[str]) -> int:
 
 
 def _truncate(connections: Connections, connection: apsw.Connection) -> None:
-    busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
-    if busy:
-        raise StoreBusy(
-            f"The rows are erased, but another process reads {connections.path}, so that its log still holds them. "
-            "Call forget again when that process is idle."
-        )
+    deadline = time.monotonic() + BUSY_SECONDS
+    while next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))[0]:
+        # SQLite itself waits for readers, but not for somebody else who empties the log just then.
+        if time.monotonic() > deadline:
+            raise StoreBusy(
+                f"The rows are erased, but somebody reads {connections.path}, so that its log still holds them. "
+                "Pass the same preview to forget again when that is over; closing the store empties the log, too."
+            )
+        time.sleep(0.001)
 
 
 def _with_cases(texts: Sequence[str]) -> list[str]:
