@@ -305,6 +305,25 @@ def test_paths_and_methods_that_are_not_there(open_door: Running) -> None:
     assert open_door.client.put("/v1/sessions").status_code == 405
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/sessions?limti=3"),
+        ("GET", "/v1/sessions/s/context?Budget=2000"),
+        ("POST", "/v1/sessions/s/messages?speaker=Eve"),
+        ("POST", "/v1/memories?infer=false"),
+    ],
+)
+def test_a_parameter_that_nobody_knows_is_no_silent_default(
+    open_door: Running, method: str, path: str
+) -> None:
+    answer = open_door.client.request(method, path, json={} if method == "POST" else None)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+    said = answer.json()["detail"]
+    assert path.partition("?")[2].partition("=")[0] in said
+    assert "namespace" in said.partition("takes: ")[2]
+
+
 # ── slow clients
 # ─────────────────────────────────────────────────────────────────────────────────────────────
 

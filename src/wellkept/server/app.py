@@ -19,7 +19,7 @@ from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
-from wellkept.server.spans import Traced
+from wellkept.server.spans import Spans, Traced
 from wellkept.server.upstream import Upstreams
 
 DESCRIPTION = """Memory for applications that talk with language models.
@@ -33,14 +33,15 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
 
     ``app.state.service`` holds its parts.
     """
-    settings = settings or Settings()
+    settings, spans = settings or Settings(), Spans()
     service = Service(
         memory=memory,
         settings=settings,
         doorkeeper=Doorkeeper(memory, settings),
         live=Live(memory, settings.live_seconds),
-        upstreams=Upstreams(settings),
+        upstreams=Upstreams(settings, spans),
         appends=Appends(memory),
+        spans=spans,
     )
     app = FastAPI(
         title="wellkept",
@@ -53,14 +54,15 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.service = service
     problems.install(app)
     openapi.install(app)
-    app.router.routes += [*api.routes(), *gateway.router.routes]
+    app.router.routes += [*gateway.router.routes, *api.routes()]
     panel.install(app)
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))
     app.state.mcp = door
     app.add_middleware(Limits, settings=settings, doorkeeper=service.doorkeeper)
     app.add_middleware(Measured, metrics=service.metrics)
-    app.add_middleware(Traced)
+    if spans.on:
+        app.add_middleware(Traced)
     return app
 
 

@@ -21,13 +21,12 @@ from starlette.responses import Response
 from wellkept.errors import NotFound, WellkeptError
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
-from wellkept.server.idempotency import BareRoute
 from wellkept.server.problems import status_of
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
 from wellkept.server.rounds import Rounds
+from wellkept.server.routes import BareRoute
 from wellkept.server.service import Service, service_of
-from wellkept.server.spans import span
 
 log = logging.getLogger("wellkept.gateway")
 
@@ -109,7 +108,7 @@ class _Exchange:
         """The request with memory in it; None, and the reason in ``headers``, when memory has no part in it."""
         try:
             body = body_of(raw)
-            with span("wellkept.context", provider=self.provider.name):
+            with self.service.spans.span("wellkept.context", provider=self.provider.name):
                 prepared = await self.service.memory.run(
                     lambda memory: prepare(memory, ask, self.provider, body)
                 )
@@ -138,7 +137,7 @@ class _Exchange:
 
     async def _send(self, raw: bytes) -> httpx2.Response:
         request, name = self.request, self.provider.name
-        with span("wellkept.upstream", provider=name):
+        with self.service.spans.span("wellkept.upstream", provider=name):
             return await self.service.upstreams.send(
                 name, request.method, self.path, request.url.query, request.headers, raw
             )
@@ -154,7 +153,7 @@ class _Exchange:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
-            with span("wellkept.record", provider=self.provider.name):
+            with self.service.spans.span("wellkept.record", provider=self.provider.name):
                 found = await self.service.memory.run(
                     lambda memory: record(memory, ask, self.provider, answer, used)
                 )
