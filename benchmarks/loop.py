@@ -32,6 +32,7 @@ from wellkept.policy.tokens import estimate, event_tokens
 from wellkept.records import Scope
 from wellkept.session import Session
 from wellkept.store.protocol import NewEvent
+from wellkept.store.sqlite import tail
 
 SESSION = 100  # events of an ordinary session
 
@@ -95,8 +96,8 @@ def append(folder: Path, durability: str, *, rounds: int, times: int) -> tuple[f
 
 
 def append_without_index(folder: Path, *, rounds: int, times: int) -> tuple[float, float]:
-    """The same without the words for the text index, which the floor does not have."""
-    with patch("wellkept.session.event_terms", lambda content, speaker: []):
+    """The same without the text index, which the floor does not have."""
+    with patch.object(tail, "LONGEST", sys.maxsize):
         return append(folder, "normal", rounds=rounds, times=times)
 
 
@@ -113,11 +114,11 @@ def sync_of(folder: Path) -> float:
     return statistics.median(times)
 
 
-def stored(content: str, terms: Sequence[str]) -> NewEvent:
+def stored(content: str) -> NewEvent:
     """An event made ready."""
     tokens = event_tokens(content, None, estimate)
     now = time.time_ns() // 1_000_000
-    return NewEvent(role="user", content=content, stored=dumps(content), ts=now, tokens=tokens, terms=terms)
+    return NewEvent(role="user", content=content, stored=dumps(content), ts=now, tokens=tokens)
 
 
 # ── many writers ────────────────────────────────────────────────────────────────────────────────────────────
@@ -244,7 +245,7 @@ class Library:
             contents = [text(number * per_session + place) for place in range(per_session)]
             for begin in range(0, per_session, 10_000):
                 part = contents[begin : begin + 10_000]
-                ready = [stored(content, ()) for content in part]
+                ready = [stored(content) for content in part]
                 for place, event in enumerate(ready):
                     event.role = "user" if place % 2 == 0 else "assistant"
                 store.write(lambda t, r=ref, e=ready: t.events.append(r, e, at=1))  # type: ignore[misc]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import interleaved, machine, progress, publish, table
-from wellkept import Memory, Policy, UserMemory
+from wellkept import Draft, Memory, Policy, UserMemory
 from wellkept.policy import words
 from wellkept.policy.rank import rank
 from wellkept.policy.results import Wish
@@ -29,6 +29,7 @@ from wellkept.records import Scope
 from wellkept.session import prepare
 from wellkept.store.protocol import Tables
 from wellkept.store.search import Narrow, Unembedded
+from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.corpora import Rosters
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import salted
@@ -164,19 +165,17 @@ def stages(memory: Memory) -> list[tuple[str, float]]:
 def appending(folder: str, durability: str) -> tuple[float, float]:
     """Seconds of an append without and with its text index."""
     memory = Memory(f"{folder}/append-{durability}.db", policy=Policy(durability=durability), worker=False)  # type: ignore[arg-type]
-    chat = memory.session(namespace="bench", user="u")
-    core, ref, chance = memory._core, chat._ref, random.Random(5)
+    chats = [memory.session(namespace="bench", user=user) for user in ("bare", "indexed")]
+    core, chance, due = memory._core, random.Random(5), tail.LONGEST
 
     def append(indexed: bool) -> None:
-        from wellkept import Draft
-
         event = prepare(core, Draft(role="assistant", content=message(chance)), core.now())
-        if not indexed:
-            event.terms = ()
-        core.store.write(lambda tables: tables.events.append(ref, [event], at=event.ts))
+        tail.LONGEST = due if indexed else sys.maxsize
+        core.store.write(lambda tables: tables.events.append(chats[indexed]._ref, [event], at=event.ts))
 
     bare, indexed = interleaved([lambda: append(False), lambda: append(True)], times=40, rounds=15)
     memory.close()
+    tail.LONGEST = due
     return bare, indexed
 
 

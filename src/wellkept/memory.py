@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from wellkept import outbox
@@ -81,7 +82,7 @@ class Memory:
 
     def __init__(
         self,
-        store: str,
+        store: str | PathLike[str],
         *,
         model: Model | None = None,
         embedder: Embedder | None = None,
@@ -336,8 +337,9 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
     return found
 
 
-def open_store(location: str, policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
+def open_store(location: str | PathLike[str], policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
     """The store that ``location`` names."""
+    location = fspath(location) if isinstance(location, PathLike) else location
     if not isinstance(location, str) or not location:
         raise InvalidInput(
             f'The store is {location!r}; it must be the path of a file, ":memory:" or "flash:DIR".'

@@ -17,7 +17,6 @@ from wellkept.policy.checks import (
     plain_metadata,
 )
 from wellkept.policy.content import dumps
-from wellkept.policy.terms import event_terms
 from wellkept.policy.tokens import event_tokens
 from wellkept.records import Draft, text_of
 from wellkept.store.protocol import NewEvent
@@ -371,9 +370,7 @@ class Session(SessionReader):
         def pop(tables: Tables) -> list[Event]:
             self._known(tables.sessions.info(self._ref))
             turn = list(_last_turn(tables.events.walk_back(self._ref)))[::-1]
-            tables.events.remove(
-                self._ref, turn, [event_terms(event.content, event.speaker) for event in turn]
-            )
+            tables.events.remove(self._ref, turn)
             if turn:
                 tables.summaries.drop(self._ref, turn[0].seq)
                 tables.traces.remove_from(self._ref, turn[0].seq)
@@ -411,9 +408,7 @@ class Session(SessionReader):
     def _delete(self, tables: Tables) -> dict[str, int]:
         self._known(tables.sessions.info(self._ref))
         events = list(tables.events.walk(self._ref))
-        tables.events.remove(
-            self._ref, events, [event_terms(event.content, event.speaker) for event in events]
-        )
+        tables.events.remove(self._ref, events)
         ledger = len(tables.summaries.ledger(self._ref))
         summaries = tables.summaries.drop(self._ref, 1)
         tables.replies.forget(self.scope, holding=self.id)
@@ -454,8 +449,7 @@ def store_events(
     if core.embedder is not None:
         from wellkept.embedding import want_events
 
-        wanted = [event.seq for event, new in zip(stored, events, strict=True) if new.terms]
-        due = want_events(core, tables, ref, wanted, now) or due
+        due = want_events(core, tables, ref, [event.seq for event in stored], now) or due
     return stored, due
 
 
@@ -476,7 +470,6 @@ def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
         speaker=draft.speaker,
         metadata=plain_metadata(draft.metadata),
         idempotency_key=draft.idempotency_key,
-        terms=event_terms(content, draft.speaker),
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wellkept.policy.content import dumps
-from wellkept.policy.words import index_tokens
-from wellkept.records import Content, Role, Scope, text_of
+from wellkept.records import Content, Role, Scope
 from wellkept.store.protocol import NewEvent, SessionRef, Store
 
 ALICE = Scope("acme", "alice")
@@ -33,5 +32,4 @@ def said(
         ts=ts,
         tokens=tokens,
         idempotency_key=key,
-        terms=index_tokens(text_of(content)),
     )

@@ -49,7 +49,7 @@ def test_counts_follow_what_is_appended_and_removed(store: Store, ref: SessionRe
     assert info is not None
     assert (info.events, info.turns, info.tokens) == (3, 2, 12)
     assert info.last_activity.timestamp() == 7
-    store.write(lambda tables: tables.events.remove(ref, stored[2:], [events[2].terms]))
+    store.write(lambda tables: tables.events.remove(ref, stored[2:]))
     info = store.read(lambda tables: tables.sessions.info(ref))
     assert info is not None
     assert (info.events, info.turns, info.tokens) == (2, 1, 7)

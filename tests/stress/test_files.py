@@ -311,3 +311,9 @@ def test_a_store_opened_for_reading_cannot_write(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         SqliteStore(str(tmp_path / "missing.db"), read_only=True)
     assert not (tmp_path / "missing.db").exists()
+
+
+def test_a_path_may_be_a_path(tmp_path: Path) -> None:
+    with Memory(tmp_path / "chat.db", worker=False) as memory:
+        memory.session(namespace="n", user="u").add_message("user", "hello")
+    assert (tmp_path / "chat.db").is_file()

@@ -18,7 +18,6 @@ from wellkept.outbox import put_if_due
 from wellkept.policy import needles
 from wellkept.policy.claims import USER
 from wellkept.policy.needles import Needle
-from wellkept.policy.terms import event_terms
 from wellkept.policy.wish import takes_most
 from wellkept.policy.words import index_tokens, query_terms
 from wellkept.records import Event, Record, Scope, text_of, utc
@@ -269,9 +268,7 @@ def _remove(
         if ref is None:
             continue
         events = [event for event in plan.events if event.session_id == session]
-        removed["events"] += tables.events.remove(
-            ref, events, [event_terms(event.content, event.speaker) for event in events]
-        )
+        removed["events"] += tables.events.remove(ref, events)
         removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
         put_if_due(tables, ref, core.policy, now)
     removed.update(tables.erasures.sessions(scope, wanted))

@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from wellkept.policy import han, lazy
@@ -53,7 +54,9 @@ class Term(NamedTuple):
 def index_tokens(text: str) -> list[str]:
     """The tokens of ``text`` in order, as often as they occur; none when it has no word, digit or emoji."""
     if text.isascii():
-        return [token for chunk in _ASCII_CHUNK.findall(text) for token in _word_tokens(chunk)]
+        chunks = _ASCII_CHUNK.findall(text)
+        known = _known_word if max(map(len, chunks), default=0) <= MAX_TOKEN else _word_tokens
+        return list(chain.from_iterable(map(known, chunks)))
     tokens: list[str] = []
     for kind, chunk in _chunks(text):
         if kind == "word":

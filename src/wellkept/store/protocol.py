@@ -51,7 +51,6 @@ class NewEvent:
     Attributes:
         ts: milliseconds since 1970, UTC.
         stored: ``content`` as text for the store (``policy.content``).
-        terms: index tokens, each as often as it occurs.
     """
 
     role: Role
@@ -62,7 +61,6 @@ class NewEvent:
     speaker: str | None = None
     metadata: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
-    terms: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +145,7 @@ class Events(Protocol):
     def seq_at(self, ref: SessionRef, at: int) -> int:
         """The newest seq whose ts is not after ``at`` (ms); 0 when there is none."""
 
-    def remove(self, ref: SessionRef, events: Sequence[Event], terms: Sequence[Sequence[str]]) -> int:
+    def remove(self, ref: SessionRef, events: Sequence[Event]) -> int:
         """Take these away for good, index rows included; how many there were."""
 
 

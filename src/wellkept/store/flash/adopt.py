@@ -13,7 +13,6 @@ import apsw
 
 from wellkept.errors import InvalidInput
 from wellkept.policy.content import dumps
-from wellkept.policy.terms import event_terms
 from wellkept.records import ROLES, Draft, Scope
 from wellkept.store.flash import plan
 from wellkept.store.flash.messages import draft_of
@@ -240,7 +239,6 @@ class Adoption:
             tokens=self._tally.count(draft.content, draft.speaker),
             speaker=draft.speaker,
             metadata=draft.metadata,
-            terms=event_terms(draft.content, draft.speaker),
         )
 
     def _time(self, place: Place) -> int:

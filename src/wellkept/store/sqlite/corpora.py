@@ -17,6 +17,7 @@ from wellkept.policy.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
+from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
@@ -41,10 +42,13 @@ EVENT_SESSIONS = """
     WHERE s.scope = ?
 """
 NEW_EVENTS = """
-    SELECT e.key, e.terms, e.role, e.ts, e.speaker FROM json_each(?) new
+    SELECT e.key, e.terms, e.role, e.ts, e.speaker, CASE WHEN e.terms < 0 THEN e.content END FROM json_each(?) new
     CROSS JOIN events e ON e.key >= new.value ->> 0 AND e.key < new.value ->> 1 WHERE +e.scope = ?
 """
-EVENT_DOCS = f"SELECT key, terms, role, ts, speaker FROM events WHERE key IN {_KEYS} AND +scope = ?"
+EVENT_DOCS = f"""
+    SELECT key, terms, role, ts, speaker, CASE WHEN terms < 0 THEN content END FROM events
+    WHERE key IN {_KEYS} AND +scope = ?
+"""
 EVENT_ROWS = f"""
     SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
     WHERE e.key IN {_KEYS} AND +e.scope = ?
@@ -140,6 +144,7 @@ class EventCorpus(_Corpus):
     def __init__(self, connection: apsw.Connection, rosters: Rosters) -> None:
         super().__init__(connection)
         self._rosters = rosters
+        self._tails: dict[Scope, dict[int, tail.Words]] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
         owner = scope_key(self._db, scope)
@@ -166,6 +171,21 @@ class EventCorpus(_Corpus):
         """What is not committed may never be: it must not stay in memory."""
         return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
+    def size(self, scope: Scope) -> tuple[int, int]:
+        documents, terms = super().size(scope)
+        return documents, terms + sum(words.size for words in self._tail(scope).values())
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        found = super().postings(scope, terms)
+        for term, key, count in tail.occurrences(self._tail(scope), terms):
+            found.setdefault(term, {})[key] = count
+        return found
+
+    def _tail(self, scope: Scope) -> dict[int, tail.Words]:
+        if scope not in self._tails:
+            self._tails[scope] = tail.read(self._db, scope_key(self._db, scope))
+        return self._tails[scope]
+
     def speakers(self, scope: Scope) -> set[str]:
         return {name for (name,) in self._db.execute(SPEAKERS, (scope_key(self._db, scope),))}
 
@@ -189,7 +209,12 @@ class EventCorpus(_Corpus):
 
 
 def _docs(rows: Iterable[Any]) -> dict[int, Doc]:
-    return {key: Doc(terms, ROLES[role], ts, speaker) for key, terms, role, ts, speaker in rows}
+    return {
+        key: Doc(
+            terms if uncounted is None else tail.words_of(uncounted, speaker).size, ROLES[role], ts, speaker
+        )
+        for key, terms, role, ts, speaker, uncounted in rows
+    }
 
 
 def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker: str | None) -> Hit:

@@ -20,7 +20,8 @@ from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
 
-EVENTS = "SELECT key, scope, content, speaker FROM events ORDER BY key"
+# Those of the tail are in no index yet.
+EVENTS = "SELECT key, scope, content, speaker FROM events WHERE terms >= 0 ORDER BY key"
 NOTES = """
     SELECT key, in_ledger, scope, text FROM (
         SELECT m.key, 0 AS in_ledger, s.scope, m.text, m.version,
@@ -51,7 +52,7 @@ ADOPT = """
 DROP_ORPHANS = "DELETE FROM {table} WHERE session NOT IN (SELECT key FROM sessions)"
 _COUNTED = f"""
     SELECT s.key AS session, count(e.key) AS events, count(CASE e.role WHEN {ROLES.index("user")} THEN 1 END) AS turns,
-        coalesce(sum(e.tokens), 0) AS tokens, coalesce(sum(e.terms), 0) AS terms,
+        coalesce(sum(e.tokens), 0) AS tokens, coalesce(sum(max(e.terms, 0)), 0) AS terms,
         max(s.next_seq, coalesce(max(e.key) & {MAX_SEQ}, 0) + 1) AS next_seq
     FROM sessions s LEFT JOIN events e ON e.key BETWEEN s.key << {SEQ_BITS} AND s.key << {SEQ_BITS} | {MAX_SEQ}
     GROUP BY s.key

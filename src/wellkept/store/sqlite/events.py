@@ -12,8 +12,10 @@ import apsw
 
 from wellkept.errors import Conflict, NotFound, StoreFull
 from wellkept.policy.content import MARK, loads
+from wellkept.policy.terms import event_terms
 from wellkept.records import NOTHING, ROLES, Content, Event, utc
 from wellkept.store.protocol import NewEvent, SessionRef
+from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
 from wellkept.store.sqlite.tally import Tally, holds
@@ -23,14 +25,14 @@ from wellkept.store.sqlite.vectors import remove_vectors
 # One statement proves that the session is still there, gives out the places and keeps the counts.
 ALLOCATE = """
     UPDATE sessions SET next_seq = next_seq + ?1, events = events + ?1, turns = turns + ?2,
-        tokens = tokens + ?3, terms = terms + ?4, active = max(active, ?5)
-    WHERE key = ?6 AND scope = ?7 RETURNING next_seq
+        tokens = tokens + ?3, active = max(active, ?4)
+    WHERE key = ?5 AND scope = ?6 RETURNING next_seq
 """
-ADD = """
+ADD = f"""
     INSERT INTO events (key, scope, role, content, ts, tokens, terms, speaker, metadata, idempotency_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, {tail.IN_TAIL}, ?, ?, ?)
 """
-REMOVE = "DELETE FROM events WHERE key = ? AND scope = ? RETURNING terms, tokens"
+REMOVE = "DELETE FROM events WHERE key = ? AND scope = ? RETURNING terms, tokens, content, speaker"
 FORGET_COUNTS = """
     UPDATE sessions SET events = events - ?1, turns = turns - ?2, tokens = tokens - ?3, terms = terms - ?4
     WHERE key = ?5 AND scope = ?6
@@ -76,9 +78,16 @@ class Events:
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
         if all(new.idempotency_key is None for new in events):
-            first = self._allocate(ref, events, at)
-            return [self._add(ref, seq, new) for seq, new in enumerate(events, first)]
+            return self._append_new(ref, events, at)
         return self._append_known(ref, events, at)
+
+    def _append_new(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:
+        first = self._allocate(ref, events, at)
+        added = [self._add(ref, seq, new) for seq, new in enumerate(events, first)]
+        heavy = any(len(new.stored) > tail.HEAVIEST for new in events)
+        if heavy or tail.is_due(self._db, ref.scope_key, range(first, first + len(events))):
+            tail.index(self._db, ref.scope_key)
+        return added
 
     def _append_known(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:
         names = [
@@ -93,9 +102,7 @@ class Events:
                 stored[name] = known
             else:
                 fresh[name] = new
-        first = self._allocate(ref, list(fresh.values()), at)
-        for seq, (name, new) in enumerate(fresh.items(), first):
-            stored[name] = self._add(ref, seq, new)
+        stored |= zip(fresh, self._append_new(ref, list(fresh.values()), at), strict=True)
         return [_same(stored[name], new) for name, new in zip(names, events, strict=True)]
 
     def _known(self, ref: SessionRef, key: str) -> Event | None:
@@ -106,8 +113,7 @@ class Events:
         count = len(fresh)
         turns = sum(event.role == "user" for event in fresh)
         tokens = sum(event.tokens for event in fresh)
-        terms = sum(len(event.terms) for event in fresh)
-        following = self._db.execute(ALLOCATE, (count, turns, tokens, terms, at, ref.key, ref.scope_key)).get
+        following = self._db.execute(ALLOCATE, (count, turns, tokens, at, ref.key, ref.scope_key)).get
         if following is None:
             raise NotFound(f"No session {ref.id!r} for this user. It may have been deleted: start a new one.")
         if following > MAX_SEQ:
@@ -127,14 +133,11 @@ class Events:
                 event.stored,
                 event.ts,
                 event.tokens,
-                len(event.terms),
                 event.speaker,
                 dump(event.metadata),
                 event.idempotency_key,
             ),
         )
-        if event.terms:
-            self._terms.add(ref.scope_key, key, event.terms)
         return Event(
             id=f"{ref.id}:{seq}",
             session_id=ref.id,
@@ -177,19 +180,20 @@ class Events:
         key = self._db.execute(SEQ_AT, (first, last, ref.scope_key, at)).get
         return 0 if key is None else int(key) & MAX_SEQ
 
-    def remove(self, ref: SessionRef, events: Sequence[Event], terms: Sequence[Sequence[str]]) -> int:
+    def remove(self, ref: SessionRef, events: Sequence[Event]) -> int:
         removed = words = turns = tokens = 0
-        for event, its_terms in zip(events, terms, strict=True):
+        for event in events:
             key = ref.key << SEQ_BITS | event.seq
             row = self._db.execute(REMOVE, (key, ref.scope_key)).fetchone()
             if row is None:
                 continue
-            if its_terms:
-                self._terms.remove(ref.scope_key, key, its_terms)
+            its_words, its_tokens, content, speaker = row
+            if its_words > 0:
+                self._terms.remove(ref.scope_key, key, event_terms(loads(content), speaker))
+                words += its_words
             removed += 1
-            words += row[0]
             turns += event.role == "user"
-            tokens += row[1]
+            tokens += its_tokens
         keys = [ref.key << SEQ_BITS | event.seq for event in events]
         remove_vectors(self._db, ref.scope_key, "event", keys)
         self._db.execute(FORGET_COUNTS, (removed, turns, tokens, words, ref.key, ref.scope_key))

@@ -7,7 +7,7 @@ however many others there are.
 
 from __future__ import annotations
 
-from wellkept.store.sqlite import apikeys, replies, terms, traces, vectors
+from wellkept.store.sqlite import apikeys, replies, tail, terms, traces, vectors
 
 TRANSCRIPT = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -125,4 +125,6 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("frequencies", "".join(terms.FREQUENCIES.format(name=name) for name in vectors.KINDS)),
     ("departures", "ALTER TABLE scopes ADD COLUMN departed INTEGER NOT NULL DEFAULT 0"),
     ("no_frequencies", "".join(f"DROP TABLE {name}_frequencies;" for name in vectors.KINDS)),
+    # A list of sessions sorts those of one user; an index on the time of the last message cost a page for each message.
+    ("tail", f"DROP INDEX sessions_active; {tail.SCHEMA}"),
 ]

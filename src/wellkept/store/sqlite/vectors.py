@@ -54,7 +54,7 @@ OTHERS = """
     ON CONFLICT DO NOTHING
 """
 MISSING_EVENTS = """
-    INSERT INTO unembedded (scope, kind, key) SELECT scope, 0, key FROM events WHERE scope = ?1 AND terms > 0
+    INSERT INTO unembedded (scope, kind, key) SELECT scope, 0, key FROM events WHERE scope = ?1 AND terms <> 0
     AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.scope = ?1 AND v.kind = 0 AND v.key = events.key)
     ON CONFLICT DO NOTHING
 """
