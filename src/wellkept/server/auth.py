@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -137,17 +137,29 @@ def check_session(id: str) -> None:
 
 
 Names = tuple[str | None, str | None]
+_OURS = "x-wellkept-"
+_HEADERS = frozenset({"key", "namespace", "user", "session", "mode", "tools", "budget"})
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Raise a 422 problem for a header of ours that there is not: misspelt, it would leave a request to the defaults."""
+    for name in headers:
+        if name.startswith(_OURS) and name.removeprefix(_OURS) not in _HEADERS:
+            known = ", ".join(f"X-Wellkept-{it.title()}" for it in sorted(_HEADERS))
+            raise Problem(422, "invalid_input", f"There is no header {name!r:.80}. What there is: {known}.")
 
 
 def decoded(name: str, value: str) -> str:
     """The value of a header, which carries only Latin letters, so that others come percent-encoded.
 
-    Raises a 422 problem for what is no UTF-8: two ids that are broken are not the same one.
+    Raises a 422 problem for what is no UTF-8, or not encoded: two ids that are broken are not the same one.
     """
     try:
-        return unquote(value, errors="strict")
-    except UnicodeDecodeError as error:
-        raise Problem(422, "invalid_input", f"{name} must be UTF-8, percent-encoded.") from error
+        return unquote(value.encode("ascii").decode(), errors="strict")
+    except UnicodeError as error:
+        raise Problem(
+            422, "invalid_input", f"{name} must be UTF-8, percent-encoded: %E6%97%85 for 旅."
+        ) from error
 
 
 def names_of(request: Request) -> Names:

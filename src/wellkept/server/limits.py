@@ -7,12 +7,10 @@ from urllib.parse import urlsplit
 
 import anyio
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wellkept.server.auth import Doorkeeper
-from wellkept.server.problems import Problem, problem
-from wellkept.server.providers import error_at
+from wellkept.server.problems import Problem, told
 from wellkept.server.settings import Settings, is_loopback
 
 BYTES_A_SECOND = 16 << 10
@@ -34,15 +32,8 @@ class Limits:
         most = self._settings.max_import if scope["path"] == IMPORT else self._settings.max_body
         refused = await self._refusal(Headers(scope=scope), most)
         if refused is not None:
-            status, code, detail = refused
             # What was not read would be taken for the next request.
-            headers = {"connection": "close"}
-            known = error_at(scope["path"], status, detail)
-            said = (
-                problem(status, code, detail, headers=headers)
-                if known is None
-                else Response(known, status, {**headers, "x-wellkept-source": "gateway"}, "application/json")
-            )
+            said = told(scope["path"], *refused, {"connection": "close"})
             await said(scope, receive, send)
             return
         await self._app(scope, _Body(receive, most, self._settings.body_seconds), send)

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from wellkept import errors
 from wellkept.errors import BudgetExceeded, WellkeptError
+from wellkept.server.providers import error_at
 
 MEDIA_TYPE = "application/problem+json"
 # What is about a person stays in no cache, and is taken for nothing but what it says it is.
@@ -113,11 +114,26 @@ def is_json(request: Request) -> bool:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = error.code if isinstance(error, Problem) else _code(error.status_code)
-    detail = error.detail
-    if not isinstance(error, Problem) and error.status_code == 404:
-        detail = f"There is nothing at {request.url.path!r:.200}. The list of paths is at /openapi.json."
-    return problem(error.status_code, code, detail, headers=error.headers)
+    path, status, detail = request.url.path, error.status_code, error.detail
+    if isinstance(error, Problem):
+        return told(path, status, error.code, detail, error.headers)
+    if status == 404:
+        detail = f"There is nothing at {path!r:.200}. The list of paths is at /openapi.json."
+        if path.endswith(("/chat/completions", "/messages", "/responses")):
+            detail += " The base URL for a provider's SDK ends in /openai/v1 or /anthropic."
+    # Whoever forgot the gateway's prefix reads OpenAI's errors only.
+    at = "/openai/" if path.endswith("/chat/completions") else path
+    return told(at, status, _code(status), detail, error.headers)
+
+
+def told(
+    path: str, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """An error as the clients know it who ask at ``path``: a provider's, or a problem."""
+    known = error_at(path, status, detail)
+    if known is None:
+        return problem(status, code, detail, headers=headers)
+    return Response(known, status, {"x-wellkept-source": "gateway", **(headers or {})}, "application/json")
 
 
 def _code(status: int) -> str:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from wellkept.server.auth import check_headers
 from wellkept.server.problems import Problem, is_json
 
 M = TypeVar("M", bound=BaseModel)
@@ -29,14 +30,14 @@ class StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route that reads JSON strictly, and refuses query parameters that it does not know."""
+    """A route that reads JSON strictly, and refuses what it does not know."""
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         handler = super().get_route_handler()
         known = WHOSE | _query_names(self.dependant)
 
         async def strict(request: Request) -> Response:
-            check_query(request, known)
+            check_names(request, known)
             response: Response = await handler(strictly(request))
             return response
 
@@ -60,8 +61,9 @@ def strictly(request: Request) -> StrictRequest:
     return request if isinstance(request, StrictRequest) else StrictRequest(request.scope, request.receive)
 
 
-def check_query(request: Request, known: frozenset[str] = WHOSE) -> None:
-    """Raise a 422 problem for a query parameter that is none of ``known``."""
+def check_names(request: Request, known: frozenset[str] = WHOSE) -> None:
+    """Raise a 422 problem for a query parameter that is none of ``known``, or a header of ours that there is not."""
+    check_headers(request.headers)
     unknown = request.query_params.keys() - known
     if unknown:
         names = ", ".join(sorted(known))

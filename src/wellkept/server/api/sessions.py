@@ -18,7 +18,7 @@ from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer, check_session, writing
 from wellkept.server.idempotency import HEADER, IdempotentRoute
 from wellkept.server.openapi import PROBLEMS, gives, parameter, takes
-from wellkept.server.routes import BareRoute, StrictRoute, body_of, check_query
+from wellkept.server.routes import BareRoute, StrictRoute, body_of, check_names
 from wellkept.server.service import Served, service_of
 from wellkept.server.wire import (
     MAX_INTEGER,
@@ -206,7 +206,7 @@ async def append_messages(request: Request) -> Response:
     """Append messages: durable when this answers. The same `Idempotency-Key` gives the events of the first time."""
     # The declared way takes longer than the commit.
     served, scope = service_of(request), await writing(request)
-    check_query(request)
+    check_names(request)
     key = request.headers.get(HEADER)
     if key is not None and not 0 < len(key) <= 255:
         raise InvalidInput(f"The Idempotency-Key has {len(key)} characters; it must have 1 to 255.")
