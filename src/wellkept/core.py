@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from wellkept.uses import Uses
 
 
+SEARCHES = 2  # at once, so that a long one does not hold up all others
+
+
 def system_clock() -> datetime:
     """Now, by the machine's clock."""
     return datetime.now(timezone.utc)
@@ -35,6 +39,8 @@ class Core:
         uses: counts how often facts were recalled.
         mirror: keeps files that people read, where somebody asked for them.
         notify: tells the background worker that a job may have become due.
+        searching: held by each search at work. They share one interpreter: more of them at once would take no less time, and
+            as much more memory.
     """
 
     store: Store
@@ -47,6 +53,7 @@ class Core:
     model: Model | None = None
     embedder: Embedder | None = None
     notify: Callable[[], None] = lambda: None
+    searching: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(SEARCHES))
 
     def now(self) -> int:
         """Milliseconds since 1970, UTC, by this memory's clock."""
