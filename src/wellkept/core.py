@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,12 +23,26 @@ if TYPE_CHECKING:
     from wellkept.uses import Uses
 
 
-SEARCHES = 2  # at once, so that a long one does not hold up all others
-
-
 def system_clock() -> datetime:
     """Now, by the machine's clock."""
     return datetime.now(timezone.utc)
+
+
+class Turns:
+    """A lock for work that keeps the interpreter busy: more of it at once would take no less time, and much more memory. And
+    a log that always has readers cannot be cut off. A forked child does not wait for threads that it has not.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._pid = threading.Lock(), os.getpid()
+
+    def __enter__(self) -> None:
+        if self._pid != os.getpid():
+            self._lock, self._pid = threading.Lock(), os.getpid()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 @dataclass(frozen=True)
@@ -39,8 +54,7 @@ class Core:
         uses: counts how often facts were recalled.
         mirror: keeps files that people read, where somebody asked for them.
         notify: tells the background worker that a job may have become due.
-        searching: held by each search at work. They share one interpreter: more of them at once would take no less time, and
-            as much more memory.
+        searching: held by the search at work.
     """
 
     store: Store
@@ -53,7 +67,7 @@ class Core:
     model: Model | None = None
     embedder: Embedder | None = None
     notify: Callable[[], None] = lambda: None
-    searching: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(SEARCHES))
+    searching: Turns = field(default_factory=Turns)
 
     def now(self) -> int:
         """Milliseconds since 1970, UTC, by this memory's clock."""

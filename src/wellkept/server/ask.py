@@ -48,7 +48,7 @@ async def asked(service: Service, request: Request) -> Ask | None:
     Raises a problem, or NotFound, for a caller who may not have it.
     """
     headers = request.headers
-    check_headers(headers)
+    check_headers(request)
     visitor = await service.doorkeeper.admit(headers.get("x-wellkept-key"))
     session = _decoded(headers, "x-wellkept-session")
     if session is None:

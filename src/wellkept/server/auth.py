@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -137,16 +137,20 @@ def check_session(id: str) -> None:
 
 
 Names = tuple[str | None, str | None]
-_OURS = "x-wellkept-"
+_OURS = b"x-wellkept-"
 _HEADERS = frozenset({"key", "namespace", "user", "session", "mode", "tools", "budget"})
 
 
-def check_headers(headers: Mapping[str, str]) -> None:
+def check_headers(request: Request) -> None:
     """Raise a 422 problem for a header of ours that there is not: misspelt, it would leave a request to the defaults."""
-    for name in headers:
-        if name.startswith(_OURS) and name.removeprefix(_OURS) not in _HEADERS:
+    for name, _ in request.scope["headers"]:
+        if name.startswith(_OURS) and name.removeprefix(_OURS).decode("latin-1") not in _HEADERS:
             known = ", ".join(f"X-Wellkept-{it.title()}" for it in sorted(_HEADERS))
-            raise Problem(422, "invalid_input", f"There is no header {name!r:.80}. What there is: {known}.")
+            raise Problem(
+                422,
+                "invalid_input",
+                f"There is no header {name.decode('latin-1')!r:.80}. What there is: {known}.",
+            )
 
 
 def decoded(name: str, value: str) -> str:

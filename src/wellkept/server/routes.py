@@ -63,7 +63,7 @@ def strictly(request: Request) -> StrictRequest:
 
 def check_names(request: Request, known: frozenset[str] = WHOSE) -> None:
     """Raise a 422 problem for a query parameter that is none of ``known``, or a header of ours that there is not."""
-    check_headers(request.headers)
+    check_headers(request)
     unknown = request.query_params.keys() - known
     if unknown:
         names = ", ".join(sorted(known))
