@@ -324,6 +324,25 @@ def test_a_parameter_that_nobody_knows_is_no_silent_default(
     assert "namespace" in said.partition("takes: ")[2]
 
 
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/v1/sessions?user=alice&user=bob", []),
+        ("/v1/sessions?user=alice", [("X-Wellkept-User", "bob")]),
+        ("/v1/sessions", [("X-Wellkept-User", "alice"), ("X-Wellkept-User", "bob")]),
+        ("/v1/sessions", [("X-Wellkept-Usr", "bob")]),
+        ("/openai/v1/models", [("X-Wellkept-Session", "a"), ("X-Wellkept-Session", "b")]),
+    ],
+)
+def test_whose_memory_is_meant_is_never_a_guess(
+    open_door: Running, path: str, headers: list[tuple[str, str]]
+) -> None:
+    assert open_door.client.get(path, headers=headers).status_code == 422
+    assert (
+        open_door.client.get("/v1/sessions?user=bob", headers={"X-Wellkept-User": "bob"}).status_code == 200
+    )
+
+
 # ── slow clients
 # ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -17,6 +17,7 @@ from wellkept.server.limits import Limits
 from wellkept.server.live import Live
 from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
+from wellkept.server.routes import BareRoute
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
 from wellkept.server.spans import Spans, Traced
@@ -54,7 +55,9 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.service = service
     problems.install(app)
     openapi.install(app)
-    app.router.routes += [*gateway.router.routes, *api.routes()]
+    # A request is held against one route after the other.
+    routes = [*api.routes(), *gateway.router.routes]
+    app.router.routes += sorted(routes, key=lambda route: not isinstance(route, BareRoute))
     panel.install(app)
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))

@@ -124,7 +124,7 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
         return held
     name = asked or default
     if not name:
-        raise Problem(422, "invalid_input", f"Whose memory? Say {what}=… or X-Wellkept-{what.title()}: …")
+        raise _invalid(f"Whose memory? Say {what}=… or X-Wellkept-{what.title()}: …")
     check_name(what, name)
     return name
 
@@ -142,15 +142,22 @@ _HEADERS = frozenset({"key", "namespace", "user", "session", "mode", "tools", "b
 
 
 def check_headers(request: Request) -> None:
-    """Raise a 422 problem for a header of ours that there is not: misspelt, it would leave a request to the defaults."""
-    for name, _ in request.scope["headers"]:
-        if name.startswith(_OURS) and name.removeprefix(_OURS).decode("latin-1") not in _HEADERS:
-            known = ", ".join(f"X-Wellkept-{it.title()}" for it in sorted(_HEADERS))
-            raise Problem(
-                422,
-                "invalid_input",
-                f"There is no header {name.decode('latin-1')!r:.80}. What there is: {known}.",
-            )
+    """Raise a 422 problem for a header of ours that there is not, because misspelt it would leave a request to the
+    defaults; or that comes twice, because nobody knows which one a proxy wrote."""
+    seen: set[str] = set()
+    for written, _ in request.scope["headers"]:
+        if written.startswith(_OURS):
+            name = written.removeprefix(_OURS).decode("latin-1")
+            if name not in _HEADERS:
+                known = ", ".join(f"X-Wellkept-{it.title()}" for it in sorted(_HEADERS))
+                raise _invalid(f"There is no header {'x-wellkept-' + name!r:.80}. What there is: {known}.")
+            if name in seen:
+                raise _invalid(f"There are two headers X-Wellkept-{name.title()}. Send one.")
+            seen.add(name)
+
+
+def _invalid(detail: str) -> Problem:
+    return Problem(422, "invalid_input", detail)
 
 
 def decoded(name: str, value: str) -> str:
@@ -161,9 +168,7 @@ def decoded(name: str, value: str) -> str:
     try:
         return unquote(value.encode("ascii").decode(), errors="strict")
     except UnicodeError as error:
-        raise Problem(
-            422, "invalid_input", f"{name} must be UTF-8, percent-encoded: %E6%97%85 for 旅."
-        ) from error
+        raise _invalid(f"{name} must be UTF-8, percent-encoded: %E6%97%85 for 旅.") from error
 
 
 def names_of(request: Request) -> Names:
@@ -172,8 +177,13 @@ def names_of(request: Request) -> Names:
 
 
 def _named(request: Request, what: str) -> str | None:
-    asked, header = request.query_params.get(what), request.headers.get(f"x-wellkept-{what}")
-    return asked if asked is not None or header is None else decoded(f"x-wellkept-{what}", header)
+    header = request.headers.get(f"x-wellkept-{what}")
+    named = set(request.query_params.getlist(what))
+    if header is not None:
+        named.add(decoded(f"x-wellkept-{what}", header))
+    if len(named) > 1:
+        raise _invalid(f"The request names more than one {what}. Send one.")
+    return next(iter(named), None)
 
 
 def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:
