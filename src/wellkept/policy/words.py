@@ -154,6 +154,8 @@ def _known_word(chunk: str) -> tuple[str, ...]:
 
 def _word(chunk: str) -> tuple[str, ...]:
     """The tokens of a word or of words joined by single punctuation marks."""
+    if chunk.isascii() and (chunk.isdigit() or (chunk.isalpha() and chunk.islower())):
+        return (_stem(chunk),)
     chunk = _CONTRACTION.sub(r"\1", chunk.replace("’", "'"))
     chunk = _LANGUAGE.sub(lambda match: match[1] + _LANGUAGES[match[2]], _THOUSANDS.sub("", chunk)).rstrip(
         "+#"

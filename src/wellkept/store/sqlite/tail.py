@@ -85,14 +85,13 @@ _remembered = lru_cache(maxsize=512)(_words_of)
 
 def index(connection: apsw.Connection, owner: int) -> None:
     """Put the tail of a scope into the text index; call it in a write transaction."""
-    terms = Terms(connection, "event")
     rows: list[Any] = connection.execute(ROWS, (owner,)).fetchall()
-    counts: Counter[int] = Counter()
-    for key, content, speaker in rows:
-        its = event_terms(loads(content), speaker)
-        if its:
-            terms.add(owner, key, its)
-        connection.execute(COUNT, (len(its), key))
-        counts[key >> SEQ_BITS] += len(its)
-    for session, count in counts.items():
-        connection.execute(COUNT_SESSION, (count, session))
+    terms: dict[Any, list[str]] = {
+        key: event_terms(loads(content), speaker) for key, content, speaker in rows
+    }
+    Terms(connection, "event").add_all(owner, terms)
+    connection.executemany(COUNT, [(len(its), key) for key, its in terms.items()])
+    sizes: Counter[int] = Counter()
+    for key, its in terms.items():
+        sizes[key >> SEQ_BITS] += len(its)
+    connection.executemany(COUNT_SESSION, [(size, session) for session, size in sizes.items()])

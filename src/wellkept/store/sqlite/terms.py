@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 import apsw
@@ -47,6 +47,12 @@ class Terms:
         """Index ``terms`` under ``key``."""
         statement = f"INSERT INTO {self._name}_terms (rowid, terms) VALUES (?, ?)"
         self._db.execute(statement, (key, salted(scope_key, terms)))
+
+    def add_all(self, scope_key: int, terms: Mapping[int, Sequence[str]]) -> None:
+        """Index the terms of many keys."""
+        statement = f"INSERT INTO {self._name}_terms (rowid, terms) VALUES (?, ?)"
+        rows = [(key, salted(scope_key, its)) for key, its in terms.items() if its]
+        self._db.executemany(statement, rows)
 
     def remove(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Take out what was added with just these ``terms``."""
