@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cached_property
 
 from fastapi import FastAPI
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import wellkept
 from wellkept.aio import AsyncMemory
@@ -17,7 +19,7 @@ from wellkept.server.limits import Limits
 from wellkept.server.live import Live
 from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
-from wellkept.server.routes import BareRoute
+from wellkept.server.routes import BareRoute, Busy
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
 from wellkept.server.spans import Spans, Traced
@@ -27,6 +29,23 @@ DESCRIPTION = """Memory for applications that talk with language models.
 
 Each path is about the memory of one `user` in one `namespace`: a key binds them, or the query (or the headers
 `X-Wellkept-Namespace` and `X-Wellkept-User`) names them. What belongs to others is not found."""
+
+
+class _App(FastAPI):
+    """FastAPI with the doors of the service around all of it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self._doors(scope, receive, send)
+
+    @cached_property
+    def _doors(self) -> ASGIApp:
+        service: Service = self.state.service
+        busy = [route for route in self.router.routes if isinstance(route, BareRoute)]
+        app: ASGIApp = Busy(super().__call__, busy)
+        app = Limits(app, service.settings, service.doorkeeper)
+        app = Measured(app, service.metrics)
+        return Traced(app) if service.spans.on else app
 
 
 def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI:
@@ -44,7 +63,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
         appends=Appends(memory),
         spans=spans,
     )
-    app = FastAPI(
+    app = _App(
         title="wellkept",
         version=wellkept.__version__,
         description=DESCRIPTION,
@@ -55,17 +74,11 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.service = service
     problems.install(app)
     openapi.install(app)
-    # A request is held against one route after the other.
-    routes = [*api.routes(), *gateway.router.routes]
-    app.router.routes += sorted(routes, key=lambda route: not isinstance(route, BareRoute))
+    app.router.routes += [*api.routes(), *gateway.router.routes]
     panel.install(app)
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))
     app.state.mcp = door
-    app.add_middleware(Limits, settings=settings, doorkeeper=service.doorkeeper)
-    app.add_middleware(Measured, metrics=service.metrics)
-    if spans.on:
-        app.add_middleware(Traced)
     return app
 
 

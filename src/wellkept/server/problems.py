@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +18,8 @@ from starlette.responses import Response
 from wellkept import errors
 from wellkept.errors import BudgetExceeded, WellkeptError
 from wellkept.server.providers import error_at
+
+log = logging.getLogger("wellkept.server")
 
 MEDIA_TYPE = "application/problem+json"
 # What is about a person stays in no cache, and is taken for nothing but what it says it is.
@@ -82,14 +85,6 @@ def of_error(error: WellkeptError) -> Response:
     return problem(status, code_of(error), str(error), headers=headers, **more)
 
 
-def install(app: FastAPI) -> None:
-    """Have every error of ``app`` told as a problem."""
-    app.add_exception_handler(WellkeptError, _library)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
-
-
 async def _library(request: Request, error: Exception) -> Response:
     assert isinstance(error, WellkeptError)
     return of_error(error)
@@ -142,3 +137,25 @@ def _code(status: int) -> str:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     return problem(500, "internal_error", "This should not happen. The service's log says more.")
+
+
+_HANDLERS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    WellkeptError: _library,
+    RequestValidationError: _invalid,
+    HTTPException: _http,
+    Exception: _unexpected,
+}
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of ``app`` told as a problem."""
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+
+
+async def answer_to(request: Request, error: Exception) -> Response:
+    """What ``app`` would answer to an error."""
+    kind, handler = next(item for item in _HANDLERS.items() if isinstance(error, item[0]))
+    if kind is Exception:
+        log.error("A request failed", exc_info=error)
+    return await handler(request, error)
