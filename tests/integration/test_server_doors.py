@@ -160,7 +160,9 @@ def open_door() -> Iterator[Running]:
         yield service
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "0.0.0.0", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "0.0.0.0", "[", ""]
+)
 def test_a_name_that_was_bent_to_this_machine_is_refused(open_door: Running, host: str) -> None:
     refused = open_door.client.get("/v1/sessions", headers={"host": host})
     assert (refused.status_code, refused.json()["code"]) == (421, "foreign_host")

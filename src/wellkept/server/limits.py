@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -51,9 +52,16 @@ class Limits:
 
 
 def _is_local(headers: Headers) -> bool:
-    host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
     origin = headers.get("origin")
-    return is_loopback(host) and (origin is None or is_loopback(urlsplit(origin).hostname or ""))
+    return _names_loopback(f"//{headers.get('host', '')}") and (origin is None or _names_loopback(origin))
+
+
+@lru_cache(maxsize=64)
+def _names_loopback(url: str) -> bool:
+    try:
+        return is_loopback(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
 
 
 def _too_large(most: int) -> str:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from wellkept.server.auth import check_headers
+from wellkept.server.auth import check_headers, query_of
 from wellkept.server.problems import Problem, answer_to, is_json
 
 M = TypeVar("M", bound=BaseModel)
@@ -88,7 +88,7 @@ def strictly(request: Request) -> StrictRequest:
 def check_names(request: Request, known: frozenset[str] = WHOSE) -> None:
     """Raise a 422 problem for a query parameter that is none of ``known``, or a header of ours that there is not."""
     check_headers(request)
-    unknown = request.query_params.keys() - known
+    unknown = {name for name, _ in query_of(request)} - known
     if unknown:
         names = ", ".join(sorted(known))
         raise Problem(
@@ -104,7 +104,7 @@ def _query_names(dependant: Dependant) -> frozenset[str]:
 
 def strict_json(data: bytes) -> Any:
     """``data`` as JSON. Raises ValueError."""
-    return json.loads(data, parse_constant=_finite, parse_float=_finite)
+    return _DECODER.decode(data.decode(json.detect_encoding(data)))
 
 
 def _finite(text: str) -> float:
@@ -112,6 +112,9 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text} is no number that JSON knows")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 async def body_of(request: Request, model: type[M]) -> M:

@@ -54,10 +54,12 @@ class Page(Shown, Generic[T]):
     next: str | None
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def answer(data: Any, status: int = 200) -> Response:
     """``data`` (records, or what JSON knows) as a response."""
-    text = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), status, PRIVATE, "application/json")
+    return Response(_ENCODER.encode(plain(data)).encode(), status, PRIVATE, "application/json")
 
 
 def page(items: Sequence[Record], limit: int, cursor: str | int | None) -> Response:
