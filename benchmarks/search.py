@@ -13,7 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -93,22 +93,35 @@ def fts_query(memory: Memory, scope: Scope, question: str) -> Callable[[], objec
     return lambda: list(connection.execute(statement, (match,)))
 
 
+TIMES, ROUNDS = 3, 5
+
+
+def questions(chance: random.Random) -> list[str]:
+    """One for each call of ``processor``: nobody asks the same again and again, and what is kept of it is no merit."""
+    return [message(chance, 7) for _ in range((1 + TIMES) * ROUNDS)]
+
+
 def searching(memory: Memory, users: int) -> list[float]:
     """Median seconds of one FTS5 query, of a search, and of the first search of a user, in both languages."""
     chance = random.Random(3)
     store: Any = memory._core.store
     samples = []
     for _ in range(24):
-        user, asked = memory.user(f"u{chance.randrange(users)}", namespace="bench"), message(chance, 7)
+        user, asked = memory.user(f"u{chance.randrange(users)}", namespace="bench"), questions(chance)
+        queries = iter([fts_query(memory, user.scope, question) for question in asked])
+        warm, cold = iter(asked), iter(asked)
 
-        def search(user: UserMemory = user, asked: str = asked) -> object:
-            return user.search(asked)
+        def query(queries: Iterator[Callable[[], object]] = queries) -> object:
+            return next(queries)()
 
-        def first(search: Callable[[], object] = search) -> object:
+        def search(user: UserMemory = user, asked: Iterator[str] = warm) -> object:
+            return user.search(next(asked))
+
+        def first(user: UserMemory = user, asked: Iterator[str] = cold) -> object:
             store._rosters = Rosters()
-            return search()
+            return user.search(next(asked))
 
-        samples.append(processor([fts_query(memory, user.scope, asked), search, first], times=3, rounds=5))
+        samples.append(processor([query, search, first]))
     return [statistics.median(each) for each in zip(*samples, strict=True)]
 
 
@@ -116,14 +129,19 @@ def growth(few: Memory, many: Memory, users: int) -> float:
     """How much longer a search takes in the store of many users, each question being asked of both in turns."""
     chance, ratios = random.Random(5), []
     for _ in range(24):
-        name, asked = f"u{chance.randrange(users)}", message(chance, 7)
-        searches = [partial(memory.user(name, namespace="bench").search, asked) for memory in (few, many)]
-        small, large = processor(searches, times=3, rounds=5)
+        name, asked = f"u{chance.randrange(users)}", questions(chance)
+
+        def search(memory: Memory, asked: Iterator[str], name: str = name) -> object:
+            return memory.user(name, namespace="bench").search(next(asked))
+
+        small, large = processor([partial(search, memory, iter(asked)) for memory in (few, many)])
         ratios.append(large / small)
     return statistics.median(ratios)
 
 
-def processor(works: Sequence[Callable[[], object]], *, times: int, rounds: int) -> list[float]:
+def processor(
+    works: Sequence[Callable[[], object]], *, times: int = TIMES, rounds: int = ROUNDS
+) -> list[float]:
     """Median seconds of the processor that a call of each takes, measured in turns after one call that warms up."""
     samples: list[list[float]] = [[] for _ in works]
     for _ in range(rounds):
