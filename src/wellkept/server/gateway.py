@@ -90,8 +90,9 @@ class _Exchange:
     @property
     def _path(self) -> str:
         """The path behind the provider's address, as the caller wrote it. Raises a 404 problem for one that leads out of it."""
-        written: bytes = self.request.scope["raw_path"]
-        path = written.decode("ascii").removeprefix(f"/{self.provider.name}/v1")
+        scope = self.request.scope
+        written: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+        path = written.decode("ascii").partition(f"/{self.provider.name}/v1")[2]
         if {".", ".."} & set(re.split(r"[/\\]", unquote(path))):
             raise Problem(404, "not_found", f"There is nothing at {path!r:.200}.")
         return path
