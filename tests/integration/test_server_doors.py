@@ -327,6 +327,15 @@ def test_a_parameter_that_nobody_knows_is_no_silent_default(
 
 
 @pytest.mark.parametrize(
+    "moment", ["0", "-5", "1767225600", "1e9", "-2.04e-272", "inf", "2026-06-01T12:00:00"]
+)
+def test_a_moment_is_written_out_with_its_zone(open_door: Running, moment: str) -> None:
+    assert open_door.client.get("/v1/memories", params={"as_of": moment}).status_code == 422
+    right = {"as_of": "2026-06-01T12:00:00+08:00"}
+    assert open_door.client.get("/v1/memories", params=right).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("path", "headers"),
     [
         ("/v1/sessions?user=alice&user=bob", []),

@@ -19,11 +19,17 @@ T = TypeVar("T")
 
 def _written_out(value: object) -> object:
     """A bare number would be taken for seconds since 1970; a moment is written out, with its zone."""
-    if isinstance(value, (int, float)) or (
-        isinstance(value, str) and not {"-", ":"} & set(value.lstrip("-"))
-    ):
+    if isinstance(value, (int, float)) or (isinstance(value, str) and _is_number(value)):
         raise ValueError("write it like 2026-06-01T12:00:00+08:00")
     return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 MAX_PAGE = 1000
