@@ -97,6 +97,44 @@ def test_filters_are_compiled_or_refused(memory: Memory, chat: Session) -> None:
             texts(memory, "恐龙", filters=bad)
 
 
+METADATA: list[dict[str, Any]] = [
+    {},
+    {"stars": 5},
+    {"stars": "unknown"},
+    {"stars": None},
+    {"stars": {"of": 5}},
+    {"stars": [2, 4]},
+    {"tags": ["pet", "cat"]},
+    {"tags": ["petrol"]},
+    {"tags": "pet"},
+    {"city": "ORLÉANS"},
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"stars": {"gt": 3}}, [1, 5]),
+        ({"stars": {"lt": "v"}}, [2]),
+        ({"NOT": [{"stars": {"gt": 3}}]}, [0, 2, 3, 4, 6, 7, 8, 9]),
+        ({"stars": math.nan}, []),
+        ({"tags": "pet"}, [6, 8]),
+        ({"tags": {"ne": "pet"}}, [0, 1, 2, 3, 4, 5, 7, 9]),
+        ({"tags": {"contains": "pet"}}, [6, 8]),
+        ({"city": {"icontains": "orléans"}}, [9]),
+    ],
+)
+def test_a_filter_means_the_same_for_messages_and_facts(wanted: dict[str, Any], found: list[int]) -> None:
+    with Memory(":memory:", worker=False) as memory:
+        session, user = memory.session(namespace="n", user="u"), memory.user("u", namespace="n")
+        for number, metadata in enumerate(METADATA):
+            session.add_message("user", f"dinosaur number {number}", metadata=metadata)
+            user.add(f"Likes dinosaur number {number}", infer=False, metadata=metadata)
+        for kind in ("event", "fact"):
+            results = user.search("dinosaur", kinds=[kind], filters=wanted, limit=50)
+            assert sorted(int(result.text[-1]) for result in results) == found, kind
+
+
 def test_bad_arguments_are_typed_errors(memory: Memory, chat: Session) -> None:
     for bad in (
         {"limit": 0},

@@ -3,7 +3,9 @@
 ``{"city": "上海"}`` · ``{"score": {"gte": 3, "lt": 9}}`` · ``{"OR": [{"role": "user"}, {"tag": {"in": ["a", "b"]}}]}``
 
 Fields are ``role``, ``speaker``, ``session_id`` and the keys of an event's metadata. Operators: eq, ne, in, nin, gt,
-gte, lt, lte, contains, icontains, and "*" as a value for "has it". ``AND``, ``OR`` and ``NOT`` take lists of filters.
+gte, lt, lte, contains (a part of a text, or an element of a list), icontains, and "*" as a value for "has it". A list
+is what one of its elements is. ``AND``, ``OR`` and ``NOT`` take lists of filters. In a store every operator means what
+``matches`` does.
 """
 
 from __future__ import annotations
@@ -122,14 +124,14 @@ def _holds(operator: str, value: Any, wanted: Any) -> bool:
     if operator == "contains" and isinstance(value, str):
         return str(wanted) in value
     if operator == "icontains":
-        return any(str(wanted).casefold() in str(each).casefold() for each in values if each is not None)
+        return any(isinstance(each, str) and str(wanted).casefold() in each.casefold() for each in values)
     return any(_COMPARE[operator](each, wanted) for each in values)
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def check(value: Any, wanted: Any) -> bool:
-        alike = isinstance(value, str) == isinstance(wanted, str)
-        return alike and value is not None and wanted is not None and compare(value, wanted)
+        kind = str if isinstance(wanted, str) else (int, float)
+        return isinstance(value, kind) and compare(value, wanted)
 
     return check
 

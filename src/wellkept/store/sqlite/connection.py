@@ -100,6 +100,7 @@ class Connections:
         # Freed bytes are overwritten: what was erased must not be left in the file.
         connection.pragma("secure_delete", 1)
         connection.pragma("temp_store", 2)
+        connection.create_scalar_function("casefold", _casefold, 1, deterministic=True)
         # Plans do not depend on what is bound, or else many statements are prepared anew at each run.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.pragma("cache_size", -4096)
@@ -251,6 +252,11 @@ class Connections:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+
+def _casefold(*texts: Any) -> str:
+    """SQLite's own ``lower`` knows no letters but ASCII."""
+    return str(texts[0]).casefold()
 
 
 _FAILING_DISK = (

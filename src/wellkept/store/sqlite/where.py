@@ -1,59 +1,87 @@
-"""Filters as SQL over events: the values are always bound, never part of the statement."""
+"""Filters as SQL over events; they mean what ``policy.filters.matches`` does. Values are bound, never part of the text."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from wellkept.policy.filters import Condition, Group, Test
 from wellkept.records import ROLES
 
-_COMPARE = {"eq": "IS", "ne": "IS NOT", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _ROLE = "CASE role " + " ".join(f"WHEN {number} THEN '{role}'" for number, role in enumerate(ROLES)) + " END"
 _COLUMNS = {
     "role": _ROLE,
     "speaker": "speaker",
     "session_id": "(SELECT id FROM sessions s WHERE s.key = events.key >> 24)",
 }
+# As a list: a list's own elements, or the one value that there is; an object is like no value.
+_LIST = """(
+    SELECT CASE json_type(m, path) WHEN 'array' THEN json_extract(m, path) WHEN 'object' THEN '[{}]'
+        ELSE json_array(json_extract(m, path)) END FROM (SELECT coalesce(metadata, '{}') AS m, ? AS path)
+)"""
+_TYPE = "coalesce(json_type(coalesce(metadata, '{}'), ?), 'null')"
+_COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_OPPOSITE = {"ne": "eq", "nin": "in"}
+
+Sql = tuple[str, list[Any]]
 
 
-def where(condition: Condition) -> tuple[str, list[Any]]:
-    """A boolean expression over a row of events, and its values."""
+def where(condition: Condition) -> Sql:
+    """A boolean expression over a row of events, true or false, and its values. It calls ``casefold``."""
     if isinstance(condition, Group):
         return _group(condition)
-    field, values = _field(condition)
-    return _test(condition, field, values)
+    return _test(condition)
 
 
-def _group(group: Group) -> tuple[str, list[Any]]:
+def _group(group: Group) -> Sql:
     parts = [where(condition) for condition in group.conditions]
     values = [value for _, found in parts for value in found]
     glue = " AND " if group.kind == "AND" else " OR "
     text = glue.join(f"({text})" for text, _ in parts) or ("1" if group.kind == "AND" else "0")
-    # A comparison with nothing is unknown in SQL; "none of these" must then hold.
-    return (f"NOT coalesce({text}, 0)" if group.kind == "NOT" else text), values
+    return (f"NOT ({text})" if group.kind == "NOT" else text), values
 
 
-def _field(test: Test) -> tuple[str, list[Any]]:
-    if test.field in _COLUMNS:
-        return _COLUMNS[test.field], []
-    return "json_extract(coalesce(metadata, '{}'), ?)", [f'$."{test.field}"']
-
-
-def _test(test: Test, field: str, values: list[Any]) -> tuple[str, list[Any]]:
+def _test(test: Test) -> Sql:
+    if test.operator in _OPPOSITE:
+        text, values = _some(test.field, *_holds(_OPPOSITE[test.operator], test.value))
+        return f"NOT {text}", values
+    kind, path = _whole(test.field)
     if test.operator == "exists":
-        return f"{field} IS NOT NULL", values
-    if test.operator in ("in", "nin"):
-        absent = "NOT " if test.operator == "nin" else ""
-        listed = f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IS {field})"
-        return f"{absent}{listed}", [json.dumps(test.value), *values]
-    if test.operator in ("contains", "icontains"):
-        return _contains(test, field, values)
-    return f"{field} {_COMPARE[test.operator]} ?", [*values, test.value]
+        return f"{kind} <> 'null'", path
+    if test.operator == "contains":
+        equal, values = _holds("eq", test.value)
+        part = f"{equal} OR ({kind} <> 'array' AND type = 'text' AND instr(value, ?) > 0)"
+        return _some(test.field, part, [*values, *path, str(test.value)])
+    return _some(test.field, *_holds(test.operator, test.value))
 
 
-def _contains(test: Test, field: str, values: list[Any]) -> tuple[str, list[Any]]:
-    """A part of a text, or an element of a list (whose text in JSON is looked through)."""
-    if test.operator == "icontains":
-        return f"instr(lower({field}), lower(?)) > 0", [*values, str(test.value)]
-    return f"instr({field}, ?) > 0", [*values, str(test.value)]
+def _whole(field: str) -> Sql:
+    """The type of the whole value; 'null' for what is missing."""
+    if field in _COLUMNS:
+        return f"CASE WHEN {_COLUMNS[field]} IS NULL THEN 'null' ELSE 'text' END", []
+    return _TYPE, [f'$."{field}"']
+
+
+def _some(field: str, holds: str, values: list[Any]) -> Sql:
+    """Whether ``holds`` is true of one of the values, of which each is a row of ``value`` and ``type``."""
+    column = _COLUMNS.get(field)
+    listed, path = (_LIST, [f'$."{field}"']) if column is None else (f"json_array({column})", [])
+    return f"EXISTS (SELECT 1 FROM json_each({listed}) each WHERE {holds})", [*path, *values]
+
+
+def _holds(operator: str, wanted: Any) -> Sql:
+    """A test of one ``value`` of a ``type``."""
+    if operator in _COMPARE:
+        types = "('text')" if isinstance(wanted, str) else "('integer', 'real', 'true', 'false')"
+        return f"type IN {types} AND value {_COMPARE[operator]} ?", [wanted]
+    if operator == "icontains":
+        return "type = 'text' AND instr(casefold(value), ?) > 0", [str(wanted).casefold()]
+    # To SQLite, what is not a number would be nothing, which some values are; no JSON holds it.
+    listed = [each for each in (wanted if operator == "in" else [wanted]) if _is_json(each)]
+    equal = "EXISTS (SELECT 1 FROM json_each(?) wanted WHERE wanted.value IS each.value)"
+    return f"type NOT IN ('array', 'object') AND {equal}", [json.dumps(listed)]
+
+
+def _is_json(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
