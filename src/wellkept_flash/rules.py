@@ -44,14 +44,15 @@ class Statement:
             self._take(token)
 
     def _take(self, token):
-        if token.kind in (words.NOT, words.HATE):
-            self.turns += 1
-        if token.kind in (words.LIKE, words.HATE):
-            self.stances += 1
-        elif token.kind == words.MARK:
+        kind = token.kind
+        if kind in (words.WORD, words.NUMBER):
+            if self.core or not words.is_subject(token):
+                self.core.append(token)
+        elif kind == words.MARK:
             self.marks.append(token.text)
-        elif token.kind in (words.WORD, words.NUMBER) and (self.core or not words.is_subject(token)):
-            self.core.append(token)
+        else:
+            self.turns += kind in (words.NOT, words.HATE)
+            self.stances += kind in (words.LIKE, words.HATE)
 
     @property
     def negative(self):
@@ -189,7 +190,7 @@ def _join(tokens):
     pieces = []
     last = ""
     for token in tokens:
-        if last and not words.is_han(last) and not words.is_han(token.text[0]):
+        if last and words.is_spaced(last, token.text[0]):
             pieces.append(" ")
         pieces.append(token.text)
         last = token.text[-1]

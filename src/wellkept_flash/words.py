@@ -40,15 +40,29 @@ _CHINESE = (
     ),
     (SKIP, " 很 非常 超级 真的 "),
 )
+
+
+def _joined(table):
+    """The members of all kinds as one text, so that looking for a word is one search, and where those of each end."""
+    every, ends = "", []
+    for kind, members in table:
+        every += members
+        ends.append((len(every), kind))
+    return every, ends
+
+
+_ENGLISH = _joined(_ENGLISH)
+_CHINESE = _joined(_CHINESE)
 # In 对花生不过敏 and 不同意 the first character denies: what may follow it then.
 _APART = {"不过": "敏年夜生节", "不同": "意", "不管": "理", "没错": "过"}
 _SUBJECTS = " i im my me mine user users 我 我的 本人 用户 用户的 "
 # Most characters are one of these, and no call is needed to know it.
 _PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789"
+_HAN = "\u3040"  # none stands before it
 _SYMBOLS = "+#%$=<>&@_°£¥"
 _NUMERALS = "零一二三四五六七八九十百千万亿〇两"
 # How Chinese phrases of a kind begin: most characters begin none.
-_OPENING = "".join([word[0] for _, members in _CHINESE for word in members.split()]) + _SUBJECTS
+_OPENING = "".join([word[0] for word in _CHINESE[0].split()]) + _SUBJECTS
 _UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10000, "亿": 100000000}
 _SPELLED = (
     " zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -64,6 +78,11 @@ class Token:
         self.kind = kind
         self.broke = broke
         self.spelled = False
+
+
+def is_spaced(before, after):
+    """True for two characters that stand apart in a text: neither is Han."""
+    return (before < _HAN or not is_han(before)) and (after < _HAN or not is_han(after))
 
 
 def is_han(char):
@@ -90,9 +109,9 @@ def tokens(text):
     """The tokens of ``text`` in order. Numbers are canonical: 五, five, 5 and ５ are all ``5``."""
     text = fold(text)
     found = []
-    at = 0
+    at, size = 0, len(text)
     broke = False
-    while at < len(text):
+    while at < size:
         if text[at] == " ":
             at += 1
             continue
@@ -180,12 +199,18 @@ def _joins_figures(text, at):
 
 
 def _letters(text, at):
-    end = at
-    while end < len(text) and (text[end] in _PLAIN or _is_letter(text[end]) or _joins_letters(text, end)):
+    end, size = at, len(text)
+    while end < size:
+        char = text[end]
+        if char not in _PLAIN and (char == " " or not (_is_letter(char) or _joins_letters(text, end))):
+            break
         end += 1
-    while end < len(text) and text[end] in "+#":
+    while end < size and text[end] in "+#":
         end += 1
-    word = text[at:end].replace("'", "")
+    word = text[at:end]
+    if word.endswith("'re"):
+        word = word[:-3]  # "are" says nothing, and "we're" is not "were"
+    word = word.replace("'", "")
     return end, word, _kind(_ENGLISH, word) or WORD
 
 
@@ -194,10 +219,11 @@ def _joins_letters(text, at):
 
 
 def _kind(table, word):
-    for kind, members in table:
-        if " " + word + " " in members:
-            return kind
-    return ""
+    every, ends = table
+    at = every.find(" " + word + " ")
+    if at < 0:
+        return ""
+    return [kind for end, kind in ends if at < end][0]
 
 
 def _chinese(text, at):
@@ -243,11 +269,12 @@ def _chinese_number(text):
 def _english_numbers(found):
     result = []
     for token in found:
-        value = _english_value(token.text)
-        last = result[-1] if result else None
+        value = _english_value(token.text) if token.kind == WORD else -1
         if value < 0:
             result.append(token)
-        elif last and last.spelled and not token.broke and _continues(int(last.text), value):
+            continue
+        last = result[-1] if result else None
+        if last and last.spelled and not token.broke and _continues(int(last.text), value):
             number = int(last.text)
             last.text = str(number * value if value >= 100 else number + value)
         else:
@@ -261,7 +288,7 @@ def _english_numbers(found):
 def _english_value(word):
     at = _SPELLED.find(" " + word + " ")
     if at < 0:
-        return -1
+        return at
     place = _SPELLED[:at].count(" ")
     return place if place < 20 else 1000 if place == 29 else 10 * (place - 18)
 

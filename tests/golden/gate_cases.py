@@ -27,6 +27,9 @@ UNGROUNDED = r"""
 我要是有钱就好了|用户有钱|有钱
 我有一个亿就好了|用户有一个亿
 我住北京的话会很开心|用户住北京|我住北京
+We were vegetarian|The user is vegetarian
+We're not vegetarian|The user is vegetarian
+They're vegetarian|The user is vegetarian
 我对花生不过敏|用户对花生过敏
 我对花生不过敏|用户对花生过敏|花生
 我不同意离婚|用户同意离婚
@@ -922,6 +925,9 @@ I wake up at 6 and go to bed at 10|The user wakes up at 6
 I live in Bonn with my mother, who is 80|The user lives in Bonn
 I quit my job at Ford in March|The user quit a job at Ford
 The kids are 4 and 7|The kids are 4 and 7
+We're getting married on June 4|The user is getting married on June 4
+We're vegetarian.|The user is vegetarian
+We’re living in Berlin|We are living in Berlin
 I've got three sisters and one brother|The user has three sisters and one brother
 I have 2 cats. One is called Tom.|The user has 2 cats|I have 2 cats
 I use vim, not emacs|The user uses vim
@@ -959,7 +965,6 @@ I neither smoke nor drink|The user does not drink
 I have two kids, Max (5) and Eva (8)|Eva is 8
 I bought a house in 2019 and a car in 2021|The user bought a house in 2019
 I run 5 km every morning and swim 2 km on Sundays|The user swims 2 km on Sundays
-We're getting married on June 4|The user is getting married on June 4
 我妈妈60岁，爸爸62岁|用户的爸爸62岁
 我同事小王借给我一本书|小王借给用户一本书
 我从去年开始学日语|用户学日语

@@ -213,6 +213,24 @@ def test_control_characters_are_dropped(alice: UserMemory) -> None:
     assert alice.get(id).text == "Likes tea [31m"
 
 
+def test_a_label_is_spelt_as_it_was_first(alice: UserMemory) -> None:
+    tea = add(alice, "Likes tea", labels=["Drinks"])
+    cola = add(alice, "Collects cola bottles", labels=["drinks", "ｈｏｂｂｙ"])
+    assert alice.get(cola).labels == ("Drinks", "hobby")
+    assert alice.update(cola, "Collects cola cans", labels=["DRINKS"]).labels == ("Drinks",)
+    alice.delete(cola)
+    assert alice.update(tea, "Likes tea", labels=["drinks"]).labels == ("drinks",), "nobody else has it"
+
+
+def test_an_attribute_is_one_however_it_is_spelt(alice: UserMemory) -> None:
+    add(alice, "Favorite color is red", attribute="favorite_color")
+    new = alice.add("Best of all is blue 7", infer=False, attribute="Favourite colour")["results"]
+    add(alice, "Best of all is blue 8", attribute="favorite-colors")
+    newer = alice.add("Best of all is blue 9", infer=False, attribute="FAVORITE COLOR")["results"]
+    assert [one["memory"] for one in newer] == ["Best of all is blue 9", "Best of all is blue 7"]
+    assert len(new) == 1
+
+
 @pytest.mark.parametrize("labels", [["x" * 1000, "drinks"], ["a", "b", "c", "d", "e"], [5], "drinks"])
 def test_labels_that_could_only_be_kept_in_part_are_refused(alice: UserMemory, labels: Any) -> None:
     with pytest.raises(InvalidInput, match=r"[Ll]abel"):

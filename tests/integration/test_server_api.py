@@ -392,13 +392,15 @@ def test_a_context_is_traced_and_replayed_under_another_budget_and_policy(api: A
 def test_what_was_exported_can_be_imported(api: Api, service: Running) -> None:
     id = api.session("我小孩今年五岁", "Lovely", "🦖")
     api.ask("PUT", "/profile/user", json={"text": "Parent"})
+    api.add("Allergic to peanuts")
     response = api.client.get("/v1/export", params=api.who)
     assert response.headers["content-type"] == "application/x-ndjson"
     kinds = [json.loads(line)["kind"] for line in response.text.splitlines()]
-    assert kinds == ["header", "profile", "session", "event", "event", "event", "end"]
+    assert kinds == ["header", "profile", "session", *["event"] * 3, "fact", "change", "end"]
     other = Api(service.client)
     report = other.ask("POST", "/import", content=response.content)
-    assert (report["sessions"], report["added"], report["skipped"]) == (1, 3, [])
+    assert (report["sessions"], report["added"], report["facts"], report["skipped"]) == (1, 3, 1, [])
+    assert [fact["text"] for fact in other.get("/memories")["items"]] == ["Allergic to peanuts"]
     assert other.ask("POST", "/import", content=response.content)["added"] == 0
     mine, theirs = api.get(f"/sessions/{id}/messages"), other.get(f"/sessions/{id}/messages")
     assert [event["content"] for event in theirs["items"]] == [event["content"] for event in mine["items"]]

@@ -59,7 +59,7 @@ def filled(conversation: Sequence[Sequence[Draft]]) -> Memory:
 def exported(memory: Memory) -> str:
     infos = oldest_first(memory.user("alice", namespace="acme"))
     stream = io.StringIO()
-    formats.write(items(memory, ALICE, infos, profile=True), stream)
+    formats.write(items(memory, ALICE, infos, profile=True, memories=True), stream)
     return stream.getvalue()
 
 

@@ -99,6 +99,17 @@ def test_other_uses_of_the_word_are_no_wish(message: str) -> None:
         "Would you please remove my birthday from memory?",
         "不用记我的住址",
         "I'd like you to forget my salary",
+        "I'd like my address deleted",
+        "I want my address deleted from your memory, please.",
+        "Hi! I would like what I said about Tom forgotten.",
+        "My address should be deleted, please.",
+        "Please have my address removed from memory",
+        "I don't want you to remember my address",
+        "麻烦把我的住址删一下",
+        "希望你能忘掉我的地址",
+        "我希望我的地址能被删除",
+        "我的地址可以删了",
+        "我不想你记得我的地址",
     ],
 )
 def test_a_wish_is_an_order_or_a_request_to_the_assistant(message: str) -> None:
@@ -149,6 +160,16 @@ def test_a_wish_is_an_order_or_a_request_to_the_assistant(message: str) -> None:
         "忘了说，我住在上海",
         "I'll delete my Facebook account",
         "Do you remember or forget my dogs?",
+        "He wants his address deleted",
+        "Was my address deleted?",
+        "I had my address deleted at the bank",
+        "My account should be deleted by Friday",
+        "She said my account should be deleted",
+        "I need my wisdom teeth removed",
+        "I'd like a deleted scene",
+        "他希望我的地址被删除",
+        "我的照片可以删了再拍",
+        "地址不用删了",
     ],
 )
 def test_a_question_a_denial_or_somebody_elses_is_no_wish(message: str) -> None:
@@ -163,6 +184,10 @@ def test_a_question_a_denial_or_somebody_elses_is_no_wish(message: str) -> None:
         ("I live in Oslo. Please forget that I like dogs.", "I live in Oslo."),
         ("My PIN is 1234, forget that.", ""),
         ("那个密码，请彻底忘掉", ""),
+        (
+            "I live in Oslo. I'd like my phone number deleted. I have a dog.",
+            "I live in Oslo. \n. I have a dog.",
+        ),
     ],
 )
 def test_only_the_wish_is_left_out_of_what_was_said(message: str, rest: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import click
@@ -172,14 +172,6 @@ def _record(record: Mapping[str, Any]) -> Iterator[Any]:
 # ── moving it ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass
-class Taken(Imported):
-    """What an import of a device did. ``facts`` counts the memories that are new, ``known_facts`` the others."""
-
-    facts: int = 0
-    known_facts: int = 0
-
-
 @device_command.command("import")
 @_PATH
 @target_options
@@ -197,7 +189,7 @@ def import_command(target: Target, path: str) -> None:
             sessions = bars.track(list(device.sessions()), description="importing")
             done = importer.run(device_files.items(device, _Known(memory, scope), iter(sessions)))
         facts, known_facts = _take_facts(memory, scope, clock, list(device.facts()))
-    report = Taken(**vars(done), facts=facts, known_facts=known_facts)
+    report = replace(done, facts=facts, known_facts=known_facts)
     if target.json:
         print_json(report.to_dict())
     else:
@@ -270,7 +262,7 @@ def _keep(
     return memory._core.store.write(keep) if statements else 0
 
 
-def _print_taken(report: Taken) -> None:
+def _print_taken(report: Imported) -> None:
     known = f", {report.known:,} were there already" if report.known else ""
     click.echo(f"{report.sessions:,} conversations, {report.added:,} new messages{known}.")
     known = f", {report.known_facts:,} were there already" if report.known_facts else ""
@@ -324,7 +316,7 @@ def _copy(
     scope, clock = user.scope, StoryClock()
     with Memory(store, clock=clock, worker=False) as device, progress() as bars:
         importer = Importer(device, clock, namespace=None, user=None, skip_bad=False)
-        found = items(memory, scope, infos, profile=True)
+        found = items(memory, scope, infos, profile=True, memories=False)
         total = sum(info.events for info in infos)
         importer.run(bars.track(found, total=total, description="exporting"))
         _keep(device, scope, [_statement(fact) for fact in facts])

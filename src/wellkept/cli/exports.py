@@ -15,7 +15,8 @@ import click
 from wellkept import formats
 from wellkept.cli.output import print_json, progress
 from wellkept.cli.target import Target, target_options
-from wellkept.formats import Extra, Item, entry_of, start_of
+from wellkept.facts.copies import book_of
+from wellkept.formats import Extra, Item, entry_of, facts, start_of
 from wellkept.memory import Memory
 from wellkept.records import Scope, SessionInfo
 from wellkept.session import Session
@@ -28,13 +29,13 @@ _PAGE = 500
 @click.argument("output", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @target_options
 @click.option(
-    "--session", metavar="ID", help="Only this conversation; all of the user's and the profile otherwise."
+    "--session", metavar="ID", help="Only this conversation; all that is kept of the user otherwise."
 )
 def export_command(target: Target, output: str, session: str | None) -> None:
-    """Write a user's conversations and profile as JSON Lines to OUTPUT (standard output by default).
+    """Write a user's conversations, profile and facts as JSON Lines to OUTPUT (standard output by default).
 
-    `wellkept import` reads them back without loss. Facts are not in it:
-    `wellkept facts list --json` shows them. The file appears when it is complete.
+    `wellkept import` reads them back without loss: facts with their history, and tombstones, so that what was
+    forgotten stays so. The file appears when it is complete.
     """
     with target.open() as memory:
         scope = target.scope(memory)
@@ -42,7 +43,7 @@ def export_command(target: Target, output: str, session: str | None) -> None:
         infos = [target.session(memory, session).info()] if session else oldest_first(user)
         count = sum(info.events for info in infos)
         with progress() as bars, _writing(output) as stream:
-            found = items(memory, scope, infos, profile=session is None)
+            found = items(memory, scope, infos, profile=session is None, memories=session is None)
             formats.write(bars.track(found, total=count, description="exporting"), stream)
     if target.json and output != "-":
         print_json({"output": output, "sessions": len(infos), "events": count})
@@ -58,14 +59,19 @@ def oldest_first(user: UserMemory) -> list[SessionInfo]:
     return sorted(found, key=lambda info: (info.created_at, info.id))
 
 
-def items(memory: Memory, scope: Scope, infos: Sequence[SessionInfo], *, profile: bool) -> Iterator[Item]:
-    """What an export of these sessions holds, in order; the profile documents first when asked for."""
+def items(
+    memory: Memory, scope: Scope, infos: Sequence[SessionInfo], *, profile: bool, memories: bool
+) -> Iterator[Item]:
+    """What an export of these sessions holds, in order; the profile documents first and the facts last, when asked
+    for."""
     if profile:
         yield from _profile(memory, scope)
     for info in infos:
         yield start_of(info)
         session = memory.session(namespace=scope.namespace, user=scope.user, session_id=info.id)
         yield from _entries(session)
+    if memories:
+        yield from facts.lines(scope, book_of(memory._core, scope))
 
 
 def _profile(memory: Memory, scope: Scope) -> Iterator[Item]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from wellkept.cli.clock import StoryClock
 from wellkept.errors import Conflict, InvalidInput
-from wellkept.formats import BadLine, Entry, Extra, Item, Note, SessionStart
+from wellkept.facts.copies import bound, sound, take_over
+from wellkept.formats import BadLine, Entry, Extra, Item, Note, SessionStart, facts
 from wellkept.memory import Memory
-from wellkept.records import Draft, Record, Scope
+from wellkept.records import Record, Scope
 from wellkept.session import Session
+from wellkept.store.facts import Book
 
 BATCH = 200
 
@@ -23,6 +25,8 @@ class Report(Record):
         sessions: conversations that the file holds.
         added: messages that are new in the store.
         known: messages that were there already, from an earlier run.
+        facts: facts that are new in the store, in any state.
+        known_facts: facts that were left out: known already, or forgotten in the store.
         skipped: lines that were left out because they are damaged.
         notes: what a person should hear of.
     """
@@ -30,6 +34,8 @@ class Report(Record):
     sessions: int = 0
     added: int = 0
     known: int = 0
+    facts: int = 0
+    known_facts: int = 0
     skipped: list[BadLine] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
@@ -63,12 +69,16 @@ class Importer:
         self._skip_bad = skip_bad
         self._open: dict[str, _Open] = {}
         self._waiting: list[Entry] = []
+        self._books: dict[Scope, list[Book]] = {}
+        self._moved: dict[str, str] = {}
 
     def run(self, items: Iterable[Item]) -> Report:
         """Write ``items``. After an error or an interruption, run it again: nothing is doubled."""
         for item in items:
             self._take(item)
         self._flush()
+        for scope, pages in self._books.items():
+            self._facts(scope, pages)
         return self.report
 
     def _take(self, item: Item) -> None:
@@ -127,7 +137,7 @@ class Importer:
         fresh = [entry for entry in entries if not _stands_in(into, entry)]
         self.report.known += len(entries) - len(fresh)
         try:
-            self._append(into, [entry.draft for entry in fresh])
+            self._append(into, fresh)
         except (InvalidInput, Conflict):
             self._one_by_one(into, fresh)
 
@@ -137,13 +147,16 @@ class Importer:
 
     def _one(self, into: _Open, entry: Entry) -> None:
         try:
-            self._append(into, [entry.draft])
+            self._append(into, [entry])
         except (InvalidInput, Conflict) as error:
             self._bad(BadLine(line=entry.line, reason=str(error)))
 
-    def _append(self, into: _Open, drafts: Sequence[Draft]) -> None:
+    def _append(self, into: _Open, entries: Sequence[Entry]) -> None:
+        drafts = [entry.draft for entry in entries]
         self._clock.moment = max((draft.ts for draft in drafts if draft.ts), default=None)
-        for event in into.session.append(drafts):
+        for entry, event in zip(entries, into.session.append(drafts), strict=True):
+            if entry.seq not in (None, event.seq):
+                self._moved[f"{entry.session}:{entry.seq}"] = event.id
             if event.seq > into.last:
                 into.last = event.seq
                 self.report.added += 1
@@ -155,6 +168,8 @@ class Importer:
     def _extra(self, extra: Extra) -> None:
         if extra.kind == "profile":
             self._profile(extra)
+        elif extra.kind in facts.KINDS:
+            self._page(extra)
         else:
             self.report.notes.append(
                 Note(line=extra.line, text=f"lines of kind {extra.kind!r} are not taken over")
@@ -173,6 +188,23 @@ class Importer:
                 self.report.notes.append(Note(line=extra.line, text=kept))
         except InvalidInput as error:
             self._bad(BadLine(line=extra.line, reason=str(error)))
+
+    def _page(self, extra: Extra) -> None:
+        """Facts are taken over when all is read: they name messages and each other."""
+        scope = self._scope(extra.data.get("namespace"), extra.data.get("user"))
+        try:
+            whose = self._memory.user(scope.user, namespace=scope.namespace).scope
+            page = sound(self._memory._core, facts.page(extra.kind, extra.data))
+        except InvalidInput as error:
+            self._bad(BadLine(line=extra.line, reason=str(error)))
+        else:
+            self._books.setdefault(whose, []).append(page)
+
+    def _facts(self, scope: Scope, pages: Sequence[Book]) -> None:
+        self._clock.moment = None
+        new, known = take_over(self._memory._core, scope, bound(pages), self._moved)
+        self.report.facts += new
+        self.report.known_facts += known
 
     def _bad(self, bad: BadLine) -> None:
         if not self._skip_bad:

@@ -58,6 +58,9 @@ def _reading(file: str) -> Iterator[BinaryIO]:
 def _print(report: Report) -> None:
     known = f", {report.known:,} were there already" if report.known else ""
     click.echo(f"{report.sessions:,} conversations, {report.added:,} new messages{known}.")
+    if report.facts or report.known_facts:
+        left = f", {report.known_facts:,} were known or forgotten already" if report.known_facts else ""
+        click.echo(f"{report.facts:,} new facts{left}.")
     for note in report.notes[:_SHOWN]:
         click.echo(clean(f"line {note.line}: {note.text}" if note.line else note.text), err=True)
     for bad in report.skipped[:_SHOWN]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from wellkept.core import Core
 from wellkept.embedding import put_job
@@ -24,6 +24,7 @@ MAX_TEXT = 4_000
 
 MAX_KEYWORDS = 8
 MAX_WORD = 80
+C = TypeVar("C", bound=Claim)
 Happened: TypeAlias = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
 
@@ -47,7 +48,7 @@ class Source(Record):
     at: int
 
 
-def made_ready(core: Core, claim: Claim) -> Claim:
+def made_ready(core: Core, claim: C) -> C:
     """``claim`` checked and tidied. Raises InvalidInput for a text that is empty, overlong or cannot be
     stored."""
     check_text("memory", claim.text)
@@ -109,7 +110,8 @@ class Keeper:
         What may be replaced by a claim without a source is put on the review list here; with a source, that is
         the caller's. Returns what happened, the decision, and the facts that the decision's places point into.
         """
-        known = self.tables.facts.related(claim, self.scope)
+        claim = self._filed(claim)
+        known = self.writer.related(claim)
         decision = decide(claim, known, correction=correction, source=source.text if source else "")
         if decision.same is None:
             since = valid_from if valid_from is not None else source.at if source else self.at
@@ -130,6 +132,13 @@ class Keeper:
             self.tables.doubts.add(self.scope, "replace", facts=(fact.id, known[at].id), at=self.at)
         self.make_room()
         return kept, decision, known
+
+    def _filed(self, claim: C, besides: int = 0) -> C:
+        """``claim`` under the labels that there are, as they are spelt."""
+        if not claim.labels:
+            return claim
+        known = self.writer.labels(besides=besides)
+        return replace(claim, labels=clean(claim.labels, known, limit=len(claim.labels)))
 
     def _again(self, fact: Fact) -> Kept:
         """A fact that is said once more; one from the archive becomes active."""
@@ -165,6 +174,7 @@ class Keeper:
             old, text=claim.text, labels=claim.labels, keywords=claim.keywords, metadata=kept, state="active",
             quote=old.quote if claim.text == old.text else "",
         )  # fmt: skip
+        new = self._filed(new, besides=old.key)
         if new == old:
             return old
         fact = self._want_vector(self.writer.put(new, "update"))
@@ -188,7 +198,7 @@ class Keeper:
     def make_room(self) -> None:
         """Retire to the archive what is beyond the policy's ``max_facts``."""
         limit = self.core.policy.max_facts
-        if self.tables.facts.active(self.scope) <= limit:
+        if self.writer.active() <= limit:
             return
         for fact in surplus(self.tables.facts.all(self.scope), limit):
             self.writer.put(replace(fact, state="archived"), "evict")

@@ -7,9 +7,9 @@
      "speaker": "…", "metadata": {…}, "idempotency_key": "…", "tokens": 7}
     {"kind": "end", "sessions": 1, "events": 1}
 
-Times are milliseconds since 1970, UTC. Absent and null are the same. Other kinds (profile, fact, summary, …)
-may stand anywhere after the header. A reader takes every file of its own major version: kinds that it does
-not know are handed on as ``Extra``, fields that it does not know are reported as a ``Note``.
+Times are milliseconds since 1970, UTC. Absent and null are the same. Other kinds (profile, fact and what belongs
+to it, see ``formats.facts``) may stand anywhere after the header. A reader takes every file of its own major version:
+kinds that it does not know are handed on as ``Extra``, fields that it does not know are reported as a ``Note``.
 """
 
 from __future__ import annotations

@@ -50,10 +50,10 @@ def _is_blank(content: Content) -> bool:
 
 def plain_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """``metadata`` as it will be read back: a copy of plain JSON data. Raises InvalidInput for anything else."""
-    if metadata is None:
-        return {}
-    if not isinstance(metadata, Mapping):
+    if metadata is not None and not isinstance(metadata, Mapping):
         raise InvalidInput(f"The metadata is {type(metadata).__name__}; it must map names to JSON data.")
+    if not metadata:
+        return {}
     text = json_text(dict(metadata))
     check_text("metadata", text)
     copy: dict[str, Any] = json.loads(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,18 +17,16 @@ from typing import NamedTuple
 from wellkept.policy import lazy
 from wellkept.policy.claims import Claim
 from wellkept.policy.gist import gist, parsed
-from wellkept.policy.topics import Topic, bare, keyed, tells, topic
+from wellkept.policy.topics import Topic, american, bare, keyed, tells, topic
 from wellkept.records import Record
 from wellkept_flash import rules, words
 
-HANDLES_VERSION = 3
+HANDLES_VERSION = 4
 """Raised when a claim gets other handles than before: what an index holds of it must be made anew then."""
 
 MAX_WORDS = 32
 """Words of a claim by which finer and vaguer ones are found; what begins alike for longer is a document."""
 
-# A letter to every tokenizer, at the start of no word.
-_MARK = "ː"
 _CLAUSES = lazy.compile(
     r"(?:[;!?\n，。；！？：、]|(?<!\d)[,.:]|[,.:](?!\d))+|\bbut\b|\b(?:and|while|so|because)\b(?= (?:i|my|we|our|he|she|they)\b)"
     r"|但是?|不过(?![敏年夜生节])|而是|所以|因为|因此",
@@ -118,15 +117,15 @@ def _standing(new: Claim, old: Claim, verdict: str, correction: bool, source: st
 
 
 class Handles(NamedTuple):
-    """Index tokens by which a store finds the claims that ``decide`` could find related to one.
+    """Numbers by which a store finds the claims that ``decide`` could find related to one; others may share them.
 
     Attributes:
         stored: those that a claim is stored under.
         sought: those of which a related claim is stored under at least one.
     """
 
-    stored: tuple[str, ...]
-    sought: tuple[str, ...]
+    stored: frozenset[int]
+    sought: frozenset[int]
 
 
 def handles(claim: Claim) -> Handles:
@@ -140,7 +139,7 @@ def handles(claim: Claim) -> Handles:
     return _handles(
         claim.text,
         _normal(claim.subject),
-        _normal(claim.attribute),
+        _key(claim.attribute),
         (told.name, told.holder) if told else None,
     )
 
@@ -158,7 +157,7 @@ def _handles(text: str, subject: str, attribute: str, told: tuple[str, str] | No
     shared += [_handle("gist", *gist(text).words), _handle("whole", *stems)]
     starts = [_handle("start", *stems[:size]) for size in joints]
     wholes = [_handle("whole", *stems[:size]) for size in joints]
-    return Handles((*shared, *starts), (*shared, _handle("start", *stems), *wholes))
+    return Handles(frozenset([*shared, *starts]), frozenset([*shared, _handle("start", *stems), *wholes]))
 
 
 def fingerprint(text: str) -> bytes:
@@ -166,8 +165,8 @@ def fingerprint(text: str) -> bytes:
     return hashlib.sha256(parsed(text).normal.encode()).digest()[:16]
 
 
-def _handle(*parts: str) -> str:
-    return _MARK + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+def _handle(*parts: str) -> int:
+    return zlib.crc32("\n".join(parts).encode())
 
 
 def _excludes(new: Claim, old: Claim, correction: bool, source: str) -> str:
@@ -279,8 +278,14 @@ def _normal(text: str) -> str:
     return str(rules.normal(text))
 
 
+@lru_cache(maxsize=4096)
+def _key(attribute: str) -> str:
+    """An attribute, however it is spelt: favorite_color, "Favourite colour"."""
+    return _normal(american(attribute.replace("_", " ").replace("-", " ")))
+
+
 def _same_key(new: Claim, old: Claim) -> bool:
-    if not new.attribute or _normal(new.attribute) != _normal(old.attribute):
+    if not new.attribute or _key(new.attribute) != _key(old.attribute):
         return False
     return bool(_normal(new.subject) == _normal(old.subject))
 

@@ -54,6 +54,7 @@ def gist(text: str) -> Gist:
     return Gist(tuple(told), statement.negative, bool(statement.stances), tuple(statement.marks))
 
 
+@lru_cache(maxsize=4096)
 def _root(word: str) -> str:
     """What "allergy", "allergies" and "allergic" share."""
     found = index_tokens(word) if word.isascii() and word.isalpha() else []

@@ -45,6 +45,7 @@ _SIMPLE_PAST = lazy.compile(
     r"(?:^|,|\b(?:i|we|he|she|they|who)\b)\s*(?:\w+ly |also |just |once |first )?(\w+ed)\b"
 )
 _NO_SUBJECT = FILLER | {"my", "我的", "mine", "me"}
+_NEAR = 64  # characters of a sentence that are looked at before its rest is
 _COMMAS = lazy.compile(r"[,;\n，。；、](?!\d)")
 # Clauses, of what comes after the words of a claim.
 _TAILS = lazy.compile(r"[,;.!?:\n，。；！？：、()（）…~～]+|\s-+\s|—+")
@@ -119,9 +120,8 @@ def _unasserted(claim: Claim, sentence: str, following: str) -> bool:
 def _end_of_words(claim: Claim, sentence: str) -> int:
     """Where in the sentence the last of the words ends that the claim takes from it."""
     there = [stem(token.text) for token in words.tokens(sentence)]
-    quote = [stem(token.text) for token in words.tokens(claim.quote)]
-    starts = [at for at in range(len(there)) if there[at : at + len(quote)] == quote]
-    first = starts[0] if starts else 0
+    row = _in_a_row(sentence)
+    first = row[: max(row.find(_in_a_row(claim.quote)), 0)].count("\n")
     places = (
         next((at for at in range(first, len(there)) if is_said(want, {there[at]})), first)
         for want in content(blank(claim.text))
@@ -146,10 +146,14 @@ def _reaching(sentence: str, count: int) -> int:
         if known + more >= count:
             break
         begin, known = end, known + more
-    sizes = range(begin, end)
-    return begin + bisect_left(
-        sizes, True, key=lambda size: known + len(words.tokens(sentence[begin:size])) >= count
-    )
+
+    def reaches(size: int) -> bool:
+        return known + len(words.tokens(sentence[begin:size])) >= count
+
+    enough = begin + _NEAR
+    while enough < end and not reaches(enough):
+        enough += enough - begin
+    return begin + bisect_left(range(begin, min(enough, end)), True, key=reaches)
 
 
 def _is_named(claim: Claim, lead: str) -> bool:

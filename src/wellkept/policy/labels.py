@@ -29,10 +29,12 @@ _OUTSIDE = lazy.compile(r"[^\w\s+#&./-]|_")
 def clean(labels: Iterable[str], known: Iterable[str] = (), *, limit: int = 3) -> tuple[str, ...]:
     """At most ``limit`` labels fit to be kept, whole words, in order.
 
-    One that differs from a ``known`` label only in case, width or punctuation becomes that one, so that few
-    labels serve many facts. Empty, overlong and generic ones ("memory", 偏好) are left out.
+    One that differs from a ``known`` label only in case, width or punctuation becomes that one (the first such), so
+    that few labels serve many facts. Empty, overlong and generic ones ("memory", 偏好) are left out.
     """
-    existing = {_key(label): label for label in known}
+    existing: dict[str, str] = {}
+    for label in known:
+        existing.setdefault(_key(label), label)
     chosen: dict[str, str] = {}
     for label in labels:
         tidy = " ".join(_OUTSIDE.sub(" ", unicodedata.normalize("NFKC", label)).split())

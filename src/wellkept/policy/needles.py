@@ -31,7 +31,7 @@ class Needle:
         inflected: other endings of its words count, too ("peanut" for "peanuts").
     """
 
-    __slots__ = ("_pattern", "_short", "_stems", "text")
+    __slots__ = ("_pattern", "_short", "_starts", "_stems", "text")
 
     def __init__(self, text: str, *, inflected: bool = False) -> None:
         self.text = text
@@ -42,6 +42,8 @@ class Needle:
         self._pattern = re.compile(f"{before}{re.escape(plain)}{after}") if plain else None
         words_only = all(re.match(SPACED, word) for word in re.findall(r"\w", plain))
         self._stems = _stems(plain) if inflected and words_only else []
+        # A stem is its word up to the last two letters ("die" of "dying"), so that most texts need not be stemmed.
+        self._starts = [stem[: max(1, len(stem) - 2)] for stem in self._stems]
 
     def stands_in(self, text: str) -> bool:
         """Whether ``text`` holds it."""
@@ -50,7 +52,18 @@ class Needle:
         plain = folded(text)
         if self._short in plain and self._pattern.search(plain):
             return True
-        return bool(self._stems) and _runs(self._stems, _stems(plain))
+        return bool(self._stems) and self._is_inflected_in(plain)
+
+    def _is_inflected_in(self, plain: str) -> bool:
+        if not plain.isascii():
+            return _runs(self._stems, _stems(plain))
+        if not all(start in plain for start in self._starts):
+            return False
+        words, size = _LETTERS.findall(plain), len(self._stems)
+        return any(
+            word.startswith(self._starts[0]) and _stems(" ".join(words[at : at + size])) == self._stems
+            for at, word in enumerate(words)
+        )
 
     def is_in(self, value: object) -> bool:
         """Whether a stored value holds it: plain text, or JSON, whose strings are looked into one by one and as one."""

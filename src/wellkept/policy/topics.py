@@ -91,20 +91,21 @@ _TABLE: dict[str, tuple[str, str]] = {
     ),
     "phone": (
         "phone phone_number mobile 电话 手机 手机号 电话号码",
-        r"(?:new )?(?:mobile |cell )?(?:phone|mobile|cell)\b(?=.*\d{3}.*\d)|(?:手机|电话)(?=.*\d{5})",
+        r"(?:new )?(?:mobile |cell )?(?:(?:cell|tele|smart)?phone|mobile|cell)\b(?=.*\d{3}.*\d)|(?:手机|电话)(?=.*\d{5})",
     ),
-    "e-mail": ("email e-mail mail 邮箱", r"(?:new )?(?:e ?mail|mail)\b(?=.*@)|(?:邮箱|邮件|电邮)(?=.*@)"),
+    "e-mail": ("email e-mail mail 邮箱", r"(?:new )?(?:e ?mail|g?mail)\b(?=.*@)|(?:邮箱|邮件|电邮)(?=.*@)"),
     "height": ("height 身高", r"身高|height\b|\d+ ?(?:cm|centimet\w+) tall"),
     "weight": ("weight 体重", r"体重|weighs? |weight\b"),
     "blood type": ("blood_type 血型", r"血型|blood type"),
 }  # fmt: skip
 # The first one told of, and of those that begin together the first in the table; its group is its place there.
+# None begins inside of an English word.
 _NAMES = list(_TABLE)
-_TOPIC = lazy.compile("|".join(f"({pattern})" for _, pattern in _TABLE.values()))
+_TOPIC = lazy.compile("(?<![a-z])(?:" + "|".join(f"({pattern})" for _, pattern in _TABLE.values()) + ")")
 _KEYS = {key: name for name, (keys, _) in _TABLE.items() for key in keys.split()}
 _FAVOURITE = lazy.compile(r"favou?rite (\w+)|最(?:喜欢|爱|喜爱)的?(.+?)是")
 # British and American: favourite colour, favorite color.
-_SPELLED = lazy.compile(r"(?<=\w[bdilmnpv])(?<!\bfl)our(?=s?$)")
+_SPELLED = lazy.compile(r"(?<=[a-z][bdilmnpv])(?<!\bfl)our(?=s?\b|ite)")
 
 # A trade is told like anything else that somebody is, and one may have two.
 _TRADED = lazy.compile(
@@ -167,7 +168,7 @@ def topic(predicate: str) -> Topic | None:
         return None  # "31" alone need not be an age; "is 31" is
     favourite = _FAVOURITE.search(statement)
     if favourite:
-        named = f"favourite {_SPELLED.sub('or', favourite[1] or favourite[2])}"
+        named = f"favourite {american(favourite[1] or favourite[2])}"
         return Topic(named, statement[: favourite.start()].strip(), False, statement[favourite.end() :])
     match, trade = _TOPIC.search(statement), None
     if match is None or match.start():
@@ -180,6 +181,11 @@ def topic(predicate: str) -> Topic | None:
         return None
     many = bool(_MANY.fullmatch(holder)) or trade is not None
     return Topic("job" if trade else _NAMES[(match.lastindex or 0) - 1], holder, many, rest)
+
+
+def american(text: str) -> str:
+    """``text`` in small letters, with "color" for "colour"."""
+    return _SPELLED.sub("or", text.casefold())
 
 
 def tells(statement: str) -> bool:
@@ -218,7 +224,7 @@ def bare(text: str) -> str:
     ):
         kept = kept[1:]
     spaced = "".join(
-        f" {token}" if at and not words.is_han(kept[at - 1][-1]) and not words.is_han(token[0]) else token
+        f" {token}" if at and words.is_spaced(kept[at - 1][-1], token[0]) else token
         for at, token in enumerate(kept)
     )
     return _FORMS.sub(lambda match: match[1] or match[2] or match[3] or "5月", spaced)

@@ -19,7 +19,25 @@ from wellkept_flash import rules
 _FORGET = lazy.compile(
     r"\b(?:forget|delete|erase|remove)\b(?!\s+to\b)|\b(?:do not|don['’]t|never|stop) remember(?:ing)?\b"
     r"|忘了|忘掉|忘记|删了|删掉|删除|抹掉|清除|(?:别|不要|不用)(?:再)?(?:记住|记着|记得|记)(?!错)"
+    r"|\bi (?:do not|don['’]t) want you to (?:remember|keep|store)\b"
+    r"|我不(?:想|希望|要)让?[你您](?:再|继续)?(?:记得|记住|记着|保留)|删一下"
     r"|[.!?;\n。！？；]",
+    re.IGNORECASE,
+)
+# What the speaker would like to be so: "I'd like my address deleted", 我希望我的地址能被删除.
+_GONE = r"(?:(?:deleted|forgotten|erased)(?: from (?:your |the )?memory)?|removed from (?:your |the )?memory)"
+_BEGINNING = r"(?:^|(?<=[。！？；，,\n]))"
+_MINE = r"我的[^，。,.！!？?；;\n]{1,30}?"
+_DELETED = r"(?:删除|删掉|删了|忘掉|忘了|忘记|抹掉|清除)"
+_LIKED = lazy.compile(
+    rf"(?:^|(?<=[.!?;,\n] )|(?<=\n))\W{{0,5}}(?:please |and |also |then )*"
+    rf"(?:(?:i(?:['’]d| would) (?:like|prefer|want|love)|i (?:want|need|wish))(?: to have)?|(?:please|can you|could you)?"
+    rf" ?(?:have|get)|(?:can|could|may) i have) (?P<have>(?:my|our|that i|what i)\b[^.,;!?\n]{{1,80}}?) (?:to be )?{_GONE}"
+    rf"(?=\W{{0,9}}(?:please|now|entirely|completely|immediately)?\W{{0,9}}(?:[.!?\n]|$))"
+    rf"|(?:^|(?<=[.!?;,\n] )|(?<=\n))\W{{0,5}}(?:please )?(?P<should>my\b[^.,;!?\n]{{1,80}}?)"
+    rf" (?:should|must|can|could) (?:please |now )*be {_GONE}(?=\W{{0,9}}(?:please|now)?\W{{0,9}}(?:[.!?\n]|$))"
+    rf"|{_BEGINNING}我?(?:希望|想要?|要求)(?P<hoped>{_MINE})(?:[能也都]|可以)*被?{_DELETED}"
+    rf"|{_BEGINNING}(?P<may>{_MINE})(?:可以|应该)(?:[都也]|全部)*被?{_DELETED}(?=[吧了啦]{{0,3}}\W{{0,9}}$)",
     re.IGNORECASE,
 )
 _END = lazy.compile(r"[.!?;\n。！？；]")
@@ -32,7 +50,7 @@ _ASKED_FOR = lazy.compile(
     r" (?:can|could|should|must|may|have to|need to|had better)|i(?:['’]d| would)? (?:want|need|like) you to"
     r"|i (?:ask|told) you to|let['’]?s|completely|totally|simply|immediately)\b\W*)*"
     r"|(?:请|麻烦|拜托|帮我|给我|替我|[你您]|那|就|都|也|快|赶紧|彻底|全部|可以|可不可以|[能可]不能|能否|可否|能|还是|算了|现在"
-    r"|我(?:想|要|希望)(?:让|请)?[你您]|得|应该|直接|\s)*(?:(?:把|将)[^，,]+)?)",
+    r"|(?:我(?:想|要)|我?希望)(?:让|请)?[你您]|得|应该|直接|\s)*(?:(?:把|将)[^，,]+)?)",
     re.IGNORECASE,
 )
 # In Chinese, what is to be forgotten may stand first: 那个密码请彻底忘掉.
@@ -95,7 +113,7 @@ class Wish(Record):
 
 def wishes(message: str) -> list[Wish]:
     """What ``message`` wants forgotten; empty when it asks for nothing of the kind ("don't forget", 别忘了)."""
-    found: list[Wish] = []
+    found = [_liked(match) for match in _LIKED.finditer(message)]
     sentence = 0
     for match in _FORGET.finditer(message):
         if _END.fullmatch(match[0]):
@@ -119,7 +137,11 @@ def wishes(message: str) -> list[Wish]:
         last = _LAST.search(text) is not None
         clause = 0 if fronted else max(before.rfind(","), before.rfind("，")) + 1
         found.append(Wish(text, last, 0 if last else begin + clause, end))
-    return found
+    return sorted(found, key=lambda wish: wish.begin)
+
+
+def _liked(match: re.Match[str]) -> Wish:
+    return Wish(next(filter(None, match.groups())), False, match.start(), match.end())
 
 
 def _is_asked_for(before: str, verb: str, after: str) -> bool:

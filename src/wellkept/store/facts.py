@@ -70,6 +70,35 @@ class Change(Record):
     after: Fact | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graves(Record):
+    """Tombstones, and how to know again what they are of.
+
+    Attributes:
+        origins: salt, namespace and user that each may have been hashed with.
+        hashes: the tombstones, and when (ms) each was set.
+    """
+
+    origins: tuple[tuple[str, str, str], ...] = ()
+    hashes: Mapping[bytes, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book(Record):
+    """All that is known of a user, to be taken to another store.
+
+    Attributes:
+        facts: in any state.
+        changes: the log, in order.
+        extracted: by session, the seq up to which facts were extracted.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[Change, ...] = ()
+    graves: Graves = field(default_factory=Graves)
+    extracted: Mapping[str, int] = field(default_factory=dict)
+
+
 class Facts(Protocol):
     """What is kept about a user across sessions, and the log of its changes."""
 
@@ -92,18 +121,21 @@ class Facts(Protocol):
     def by_text(self, scope: Scope, fingerprint: str) -> Fact | None:
         """The active fact with this fingerprint."""
 
-    def related(self, claim: Claim, scope: Scope) -> list[Fact]:
-        """The active and archived facts that ``policy.conflict.decide`` has to look at for ``claim``, in
-        order."""
-
-    def active(self, scope: Scope) -> int:
-        """How many facts are active."""
-
     def of_event(self, ref: SessionRef, seqs: Sequence[int]) -> list[int]:
         """Keys of the facts that were taken from these events."""
 
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> FactWriter:
         """An operation: changes that are made, and undone, together."""
+
+    def id_here(self, scope: Scope, id: str) -> str:
+        """The id that a fact of another store gets here, or has: its own, unless that is somebody else's."""
+
+    def copy(self, scope: Scope, fact: Fact, sources: Sequence[tuple[SessionRef, int]]) -> int | None:
+        """Store a fact of another store as it is, with its uses and without a line in the log; its key. None when an
+        active fact says the same."""
+
+    def copy_change(self, scope: Scope, change: Change, *, operation: int | None) -> int:
+        """Add a line of another store's log, made together with the line ``operation``; its number."""
 
     def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
         """Count so many deliveries of each fact, by its id; ids that are not this scope's count nothing."""
@@ -185,6 +217,16 @@ class Doubts(Protocol):
 class FactWriter(Protocol):
     """One operation on the facts of a scope. Index rows, log and anchor are kept up with each change."""
 
+    def related(self, claim: Claim) -> list[Fact]:
+        """The active and archived facts that ``policy.conflict.decide`` has to look at for ``claim``, in
+        order."""
+
+    def labels(self, *, besides: int = 0) -> list[str]:
+        """The labels of the active facts as they are spelt, without those of the fact with the key ``besides``."""
+
+    def active(self) -> int:
+        """How many facts are active."""
+
     def add(
         self,
         claim: Claim,
@@ -216,6 +258,12 @@ class Erasures(Protocol):
 
     def unbury(self, scope: Scope, parts: Sequence[Sequence[str]]) -> None:
         """Take tombstones away."""
+
+    def graves(self, scope: Scope) -> Graves:
+        """All tombstones of a scope."""
+
+    def take_over(self, scope: Scope, graves: Graves) -> None:
+        """Add those of another store."""
 
     def events(
         self, scope: Scope, needles: Sequence[Needle], every: Sequence[Needle] = ()

@@ -41,6 +41,8 @@ class Imported(Shown):
     sessions: int
     added: int
     known: int
+    facts: int
+    known_facts: int
     skipped: list[dict[str, Any]]
     notes: list[dict[str, Any]]
 
@@ -49,7 +51,7 @@ class Imported(Shown):
 async def export(
     served: Served, scope: Reader, session_id: Annotated[str | None, Query(max_length=512)] = None
 ) -> FileResponse:
-    """A user's conversations and profile, or one conversation, as JSON Lines that the import reads back."""
+    """A user's conversations, profile and facts, or one conversation, as JSON Lines that the import reads back."""
     path = await served.memory.run(lambda memory: _exported(memory, scope, session_id))
     headers = {"content-disposition": 'attachment; filename="wellkept.jsonl"'}
     return FileResponse(
@@ -67,7 +69,8 @@ def _exported(memory: Memory, scope: Scope, session_id: str | None) -> str:
     descriptor, path = tempfile.mkstemp(prefix="wellkept-", suffix=".jsonl")
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-            formats.write(items(memory, scope, infos, profile=session_id is None), stream)
+            whole = session_id is None
+            formats.write(items(memory, scope, infos, profile=whole, memories=whole), stream)
     except BaseException:
         os.unlink(path)
         raise
@@ -82,8 +85,8 @@ async def take_in(
     format: Annotated[str, Query(max_length=40)] = "auto",
     skip_bad: bool = False,
 ) -> Response:
-    """Take conversations from a file (the body) into a user's memory. Every message is taken once, so that an upload
-    that broke off can be sent again."""
+    """Take conversations, profile and facts from a file (the body) into a user's memory. Each is taken once, so that an
+    upload that broke off can be sent again."""
     if format not in ("auto", *formats.FORMATS):
         raise InvalidInput(
             f"The format is {format!r}; it must be one of: auto, {', '.join(formats.FORMATS)}."

@@ -10,7 +10,7 @@ import apsw
 
 from wellkept.store.facts import Fact
 from wellkept.store.flash.places import Place, Places
-from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
+from wellkept.store.sqlite.factrows import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept_flash.items import Item
 

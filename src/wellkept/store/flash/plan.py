@@ -16,7 +16,7 @@ from wellkept.records import ROLES, Draft, Scope
 from wellkept.store.flash.messages import Backend, draft_of, line_of
 from wellkept.store.flash.places import Place, Places, home_of, is_file_name, place_of
 from wellkept.store.flash.rows import Change, Row
-from wellkept.store.sqlite.facts import fact_id
+from wellkept.store.sqlite.factrows import fact_id
 from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.sessions import load
 

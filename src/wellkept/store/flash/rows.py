@@ -30,7 +30,9 @@ HOMELESS_EVENTS = f"""
     DELETE FROM events WHERE key >> {SEQ_BITS} NOT IN (SELECT key FROM sessions) OR key NOT IN (SELECT event FROM flash_records)
 """
 HOMELESS_RECORDS = "DELETE FROM flash_records WHERE event NOT IN (SELECT key FROM events)"
-_NOT_KEPT = {"migrations", "sqlite_sequence", "embedders", "vectors", "unembedded"}
+_NOT_KEPT = {"migrations", "sqlite_sequence", "embedders", "vectors", "unembedded", "fact_handles"}
+# What is made anew at opening.
+_DERIVED = {("facts", "words")}
 _INDEX = "_terms_"
 _KINDS: dict[str, Kind] = {"INSERT": "put", "UPDATE": "set", "DELETE": "del"}
 
@@ -80,12 +82,18 @@ def changes(watched: apsw.Session, tables: Mapping[str, Table]) -> Iterator[Chan
         if kind == "set":
             old = _named(table, change.old)
             row = {**{name: old[name] for name in table.key}, **row}
+            if row.keys() == set(table.key):
+                continue
         yield Change(table.name, kind, row)
 
 
 def _named(table: Table, values: Iterable[Any] | None) -> Row:
     pairs = zip(table.columns, values or (), strict=True)
-    return {name: value for name, value in pairs if value is not apsw.no_change}
+    return {
+        name: value
+        for name, value in pairs
+        if value is not apsw.no_change and (table.name, name) not in _DERIVED
+    }
 
 
 class Folded:
@@ -167,7 +175,7 @@ def dump(connection: apsw.Connection, tables: Mapping[str, Table]) -> Iterator[C
     """Every row as a change."""
     for table in tables.values():
         for values in connection.execute(f"SELECT {', '.join(table.columns)} FROM {table.name}"):
-            yield Change(table.name, "put", dict(zip(table.columns, values, strict=True)))
+            yield Change(table.name, "put", _named(table, values))
 
 
 def highest(connection: apsw.Connection) -> dict[str, int]:

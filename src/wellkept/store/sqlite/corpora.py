@@ -18,7 +18,8 @@ from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite import tail
-from wellkept.store.sqlite.facts import FROM_FACTS, SELECT_FACT, read_fact
+from wellkept.store.sqlite.factrows import FROM_FACTS, SELECT_FACT, read_fact
+from wellkept.store.sqlite.facts import NEWEST
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
@@ -53,9 +54,8 @@ EVENT_ROWS = f"""
     SELECT e.key, s.id, e.role, e.content, e.ts, e.speaker FROM events e JOIN sessions s ON s.key = e.key >> {SEQ_BITS}
     WHERE e.key IN {_KEYS} AND +e.scope = ?
 """
-FACT_SIZE = "SELECT count(*), coalesce(sum(terms), 0) FROM facts WHERE scope = ? AND state <> 1"
-FACT_DOCS = "SELECT key, terms, changed FROM facts WHERE scope = ? AND state <> 1"
-FACT_ROWS = f"{SELECT_FACT}, f.terms {FROM_FACTS} WHERE f.key IN {_KEYS} AND f.scope = ? AND f.state <> 1"
+FACT_WORDS = "SELECT key, words, changed FROM facts WHERE scope = ? AND state IN (0, 2)"
+FACT_ROWS = f"{SELECT_FACT}, f.words {FROM_FACTS} WHERE f.key IN {_KEYS} AND +f.scope = ? AND f.state <> 1"
 NOTE_SIZE = """
     SELECT count(*), coalesce(sum(length(m.text)) / 4, 0) FROM summaries m JOIN sessions s ON s.key = m.session
     WHERE s.scope = ?
@@ -230,29 +230,63 @@ def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker
     )
 
 
-class FactCorpus(_Corpus):
-    """See ``store.protocol.Corpus``. Documents are the active and the archived facts; filters see a fact's metadata."""
+_Words: TypeAlias = list[tuple[int, list[str], int]]
+
+
+class FactCorpus:
+    """See ``store.protocol.Corpus``. Documents are the active and the archived facts, few enough to read the words of
+    all of them; filters see a fact's metadata."""
 
     kind = "fact"
-    _size = FACT_SIZE
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._read: tuple[tuple[int | None, int | None], _Words] | None = None
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        docs = self.roll(scope).docs
+        return len(docs), sum(doc.length for doc in docs.values())
+
+    def speakers(self, scope: Scope) -> set[str]:
+        return set()
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, dict[int, int]]:
+        found: dict[Term, dict[int, int]] = {term: {} for term in terms}
+        exact = {term.text: found[term] for term in terms if not term.prefix}
+        starts = [(term.text, found[term]) for term in terms if term.prefix]
+        for key, words, _ in self._words(scope):
+            for word in exact.keys() & words:
+                exact[word][key] = words.count(word)
+            for start, its in starts:
+                if count := sum(word.startswith(start) for word in words):
+                    its[key] = count
+        return found
 
     def roll(self, scope: Scope) -> Roll:
-        rows = self._db.execute(FACT_DOCS, (scope_key(self._db, scope),))
-        return Roll({key: Doc(terms, "user", changed) for key, terms, changed in rows})
+        return Roll({key: Doc(len(words), "user", changed) for key, words, changed in self._words(scope)})
+
+    def _words(self, scope: Scope) -> _Words:
+        """Key, words and time of each fact; read once for all that one search asks."""
+        owner = scope_key(self._db, scope)
+        state = owner, self._db.execute(NEWEST, (owner,)).get
+        if self._read is None or self._read[0] != state:
+            rows = self._db.execute(FACT_WORDS, (owner,))
+            self._read = state, [(key, words.split(), changed) for key, words, changed in rows]
+        return self._read[1]
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         return {
-            fact.key: Doc(terms, "user", int(fact.changed_at.timestamp() * 1000))
-            for fact, terms in self._rows(scope, keys)
+            fact.key: Doc(len(words), "user", int(fact.changed_at.timestamp() * 1000))
+            for fact, words in self._rows(scope, keys)
             if _lets_through(narrow, fact)
         }
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
         return {fact.key: _fact_hit(fact) for fact, _ in self._rows(scope, keys)}
 
-    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, int]]:
-        for *row, terms in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
-            yield read_fact(tuple(row)), terms
+    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[tuple[Fact, list[str]]]:
+        for *row, words in self._db.execute(FACT_ROWS, (_listed(keys), scope_key(self._db, scope))):
+            yield read_fact(row), words.split()
 
 
 def _fact_hit(fact: Fact) -> Hit:

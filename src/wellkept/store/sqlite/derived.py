@@ -15,7 +15,8 @@ from wellkept.policy.terms import event_terms
 from wellkept.policy.words import index_tokens, tokens_version
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
-from wellkept.store.sqlite.facts import INDEXED, indexed_terms, read_fact
+from wellkept.store.sqlite.factrows import handles_of, read_fact, words_of
+from wellkept.store.sqlite.facts import FINDABLE, change_handles
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
@@ -31,12 +32,15 @@ NOTES = """
     UNION ALL SELECT l.key, 1, s.scope, l.text FROM ledger l JOIN sessions s ON s.key = l.session ORDER BY 1, 2
 """
 POSTINGS = "SELECT doc, sum(term_sum(term)) FROM {name}_postings GROUP BY doc ORDER BY doc"
+FOUND_BY = """
+    SELECT fact, sum(term_sum(printf('%xx%s', scope, term))) FROM (
+        SELECT fact, scope, handle AS term FROM fact_handles UNION ALL SELECT key, scope, words FROM facts WHERE words <> ''
+    ) GROUP BY fact ORDER BY fact
+"""
 CLEAR_INDEX = "INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
-# Events and facts keep the number of their terms, which ranking needs.
-SET_TERMS = {
-    "event": "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?",
-    "fact": "UPDATE facts SET terms = ? WHERE key = ? AND terms <> ?",
-}
+# Events keep the number of their terms, which ranking needs.
+SET_TERMS = "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?"
+SET_WORDS = "UPDATE facts SET words = ? WHERE key = ?"
 TOKENS = "SELECT value FROM settings WHERE name = 'tokens'"
 SET_TOKENS = "INSERT INTO settings VALUES ('tokens', ?1) ON CONFLICT DO UPDATE SET value = ?1"
 HOMELESS = f"""
@@ -78,23 +82,28 @@ def _notes(connection: apsw.Connection) -> Iterator[Document]:
 
 
 def _facts(connection: apsw.Connection) -> Iterator[Document]:
-    for *row, scope in connection.execute(INDEXED):
+    for *row, scope, _ in connection.execute(FINDABLE):
         fact = read_fact(row)
-        yield fact.key, scope, indexed_terms(fact)
+        yield fact.key, scope, [*filter(None, [words_of(fact)]), *map(str, handles_of(fact))]
 
 
 #: What each text index holds: key, scope and terms of its documents, in order of the key.
 DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
     "event": _events,
-    "fact": _facts,
     "summary": _notes,
 }
 
 
 def _present(connection: apsw.Connection) -> list[str]:
     """The indexes that a file has; one of an older version may lack some."""
-    known = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    known = _tables(connection)
     return [name for name in DOCUMENTS if f"{name}_terms" in known]
+
+
+def _tables(connection: apsw.Connection) -> set[str]:
+    return {
+        str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    }
 
 
 def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
@@ -103,7 +112,10 @@ def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
     yield from _counts(connection)
     connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
     for name in _present(connection):
-        yield from _index(connection, name)
+        postings = connection.execute(POSTINGS.format(name=name))
+        yield from _index(name, postings, DOCUMENTS[name](connection))
+    if "fact_handles" in _tables(connection):
+        yield from _index("fact", connection.execute(FOUND_BY), _facts(connection))
 
 
 def _references(connection: apsw.Connection) -> Iterator[Finding]:
@@ -123,12 +135,11 @@ def _counts(connection: apsw.Connection) -> Iterator[Finding]:
         yield Finding(subject="counts", text=f"The counts of session {id!r} do not match its events.")
 
 
-def _index(connection: apsw.Connection, name: str) -> Iterator[Finding]:
+def _index(name: str, postings: Iterator[Any], documents: Iterator[Document]) -> Iterator[Finding]:
     """Compares a sum over the terms of each document with the same sum over its postings."""
-    postings = iter(connection.execute(POSTINGS.format(name=name)))
     posted: Any = next(postings, None)
     missing, orphans = 0, 0
-    for key, scope, terms in DOCUMENTS[name](connection):
+    for key, scope, terms in documents:
         while posted is not None and posted[0] < key:
             orphans, posted = orphans + 1, next(postings, None)
         found: Any = 0
@@ -158,11 +169,24 @@ def rebuild(connection: apsw.Connection) -> None:
         for key, scope, terms in DOCUMENTS[name](connection):
             if terms:
                 index.add(scope, key, terms)
-            if name in SET_TERMS:
-                connection.execute(SET_TERMS[name], (len(terms), key, len(terms)))
+            if name == "event":
+                connection.execute(SET_TERMS, (len(terms), key, len(terms)))
+    if "fact_handles" in _tables(connection):
+        _file_facts(connection)
     connection.execute(SET_TOKENS, (_version(),))
     for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():
         connection.execute(RECOUNT, (*counts, session))
+
+
+def _file_facts(connection: apsw.Connection) -> None:
+    """Make anew what facts are found by."""
+    connection.execute("DELETE FROM fact_handles")
+    rows: list[tuple[Any, ...]] = connection.execute(FINDABLE).fetchall()
+    for *row, scope, words in rows:
+        fact = read_fact(row)
+        change_handles(connection, scope, fact.key, frozenset(), handles_of(fact))
+        if words != words_of(fact):
+            connection.execute(SET_WORDS, (words_of(fact), fact.key))
 
 
 def _version() -> str:

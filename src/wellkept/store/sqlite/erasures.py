@@ -14,12 +14,12 @@ from wellkept.policy import lazy
 from wellkept.policy.claims import USER
 from wellkept.policy.needles import Needle
 from wellkept.records import Scope
-from wellkept.store.facts import Actor
+from wellkept.store.facts import Actor, Graves
 from wellkept.store.protocol import SessionRef
-from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST, fact_key, indexed_terms, read_fact
+from wellkept.store.sqlite.factrows import fact_key
+from wellkept.store.sqlite.facts import ADD_LOG_LINE, ANCHOR, GET, NEWEST
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
-from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.vectors import remove_vectors
 
 SALT = "SELECT value FROM settings WHERE name = 'salt'"
@@ -27,6 +27,11 @@ ADD_SALT = "INSERT INTO settings (name, value) VALUES ('salt', ?) ON CONFLICT DO
 BURY = "INSERT INTO tombstones (scope, hash, at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)"
 BURIED = "SELECT at FROM tombstones WHERE scope = ? AND hash = ?"
 UNBURY = "DELETE FROM tombstones WHERE scope = ? AND hash = ?"
+ORIGINS = "SELECT salt, namespace, user FROM tombstone_origins WHERE scope = ?"
+ADD_ORIGIN = (
+    "INSERT INTO tombstone_origins (scope, salt, namespace, user) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+GRAVES = "SELECT hash, at FROM tombstones WHERE scope = ? ORDER BY at, hash"
 SESSION = "SELECT id FROM sessions WHERE key = ? AND scope = ?"
 EVENTS = "SELECT key, content, speaker, metadata, idempotency_key FROM events WHERE scope = ? ORDER BY key"
 PLACES = ("content", "speaker", "metadata", "idempotency_key")
@@ -39,6 +44,7 @@ FACT_TABLES = {
     "fact_changes": "DELETE FROM fact_changes WHERE fact = ?",
 }
 UNLINK = "UPDATE facts SET superseded_by = NULL WHERE scope = ? AND superseded_by = ?"
+DROP_HANDLES = "DELETE FROM fact_handles WHERE scope = ? AND fact = ?"
 DOUBTS = "SELECT key, payload FROM doubts WHERE scope = ?"
 REMOVE_DOUBT = "DELETE FROM doubts WHERE key = ?"
 JOBS = """
@@ -48,8 +54,8 @@ JOBS = """
 REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
-# Columns whose words are the program's own: "store", "app", "failed".
-OUR_WORDS = frozenset({"action", "actor", "kind", "state"})
+# Columns whose words are the program's own ("store", "app", "failed"), or made from those of another column.
+OUR_WORDS = frozenset({"action", "actor", "kind", "state", "words"})
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 COLUMNS = "SELECT name FROM pragma_table_info(?)"
 _SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
@@ -68,20 +74,46 @@ class Erasures:
         if parts:
             self._db.execute(ADD_SALT, (secrets.token_hex(16),))
         for each in parts:
-            self._db.execute(BURY, (owner, self._hash(scope, each), at))
+            self._db.execute(BURY, (owner, _hash(self._own(scope), each), at))
 
     def buried(self, scope: Scope, parts: Sequence[str]) -> int | None:
-        at: int | None = self._db.execute(BURIED, (scope_key(self._db, scope), self._hash(scope, parts))).get
-        return at
+        owner = scope_key(self._db, scope)
+        times = [self._db.execute(BURIED, (owner, hash)).get for hash in self._hashes(scope, owner, parts)]
+        return max((at for at in times if at is not None), default=None)
 
     def unbury(self, scope: Scope, parts: Sequence[Sequence[str]]) -> None:
+        owner = scope_key(self._db, scope)
         for each in parts:
-            self._db.execute(UNBURY, (scope_key(self._db, scope), self._hash(scope, each)))
+            for hash in self._hashes(scope, owner, each):
+                self._db.execute(UNBURY, (owner, hash))
 
-    def _hash(self, scope: Scope, parts: Sequence[str]) -> bytes:
-        salt = self._db.execute(SALT).get or ""
-        text = json.dumps([salt, scope.namespace, scope.user, *parts])
-        return hashlib.sha256(text.encode()).digest()[:16]
+    def graves(self, scope: Scope) -> Graves:
+        owner = scope_key(self._db, scope)
+        rows: list[Any] = self._db.execute(GRAVES, (owner,)).fetchall()
+        hashes = {bytes(hash): int(at) for hash, at in rows}
+        return Graves(origins=tuple(self._origins(scope, owner)) if hashes else (), hashes=hashes)
+
+    def take_over(self, scope: Scope, graves: Graves) -> None:
+        owner = ensure_scope(self._db, scope)
+        own = self._own(scope)
+        for origin in graves.origins:
+            if origin != own:
+                self._db.execute(ADD_ORIGIN, (owner, *origin))
+        for hash, at in graves.hashes.items():
+            self._db.execute(BURY, (owner, hash, at))
+
+    def _hashes(self, scope: Scope, owner: int | None, parts: Sequence[str]) -> list[bytes]:
+        """A tombstone as it would be here, and as it would have come from elsewhere."""
+        return [_hash(origin, parts) for origin in self._origins(scope, owner)]
+
+    def _origins(self, scope: Scope, owner: int | None) -> list[tuple[str, str, str]]:
+        others = [
+            (str(salt), str(space), str(user)) for salt, space, user in self._db.execute(ORIGINS, (owner,))
+        ]
+        return [self._own(scope), *others]
+
+    def _own(self, scope: Scope) -> tuple[str, str, str]:
+        return self._db.execute(SALT).get or "", scope.namespace, scope.user
 
     # ── finding and removing ─────────────────────────────────────────────────────────────────────────────
 
@@ -126,14 +158,13 @@ class Erasures:
         return SessionRef(scope, self._db.execute(SESSION, (key, owner)).get, key, owner)
 
     def facts(self, scope: Scope, ids: Sequence[str], *, at: int, actor: Actor) -> dict[str, int]:
-        removed = dict.fromkeys((*FACT_TABLES, "fact_terms", "vectors", "doubts"), 0)
+        removed = dict.fromkeys((*FACT_TABLES, "vectors", "doubts"), 0)
         owner = scope_key(self._db, scope)
         gone = set()
         for id in ids:
             key = fact_key(id)
-            row = self._db.execute(GET, (key, owner)).fetchone()
-            if row is not None:
-                self._remove(owner, key, row, removed)
+            if owner is not None and self._db.execute(GET, (key, owner)).fetchone() is not None:
+                self._remove(owner, key, removed)
                 self._db.execute(ADD_LOG_LINE, (owner, key, "erase", actor, at))
                 gone.add(id)
         newest = self._db.execute(NEWEST, (owner,)).get
@@ -142,12 +173,9 @@ class Erasures:
         removed["doubts"] = self._remove_doubts(owner, gone)
         return removed
 
-    def _remove(self, owner: int | None, key: int, row: Any, removed: dict[str, int]) -> None:
-        terms = indexed_terms(read_fact(row))
-        if terms and owner is not None:
-            Terms(self._db, "fact").remove(owner, key, terms)
-            removed["fact_terms"] += 1
-            removed["vectors"] += remove_vectors(self._db, owner, "fact", [key])
+    def _remove(self, owner: int, key: int, removed: dict[str, int]) -> None:
+        removed["vectors"] += remove_vectors(self._db, owner, "fact", [key])
+        self._db.execute(DROP_HANDLES, (owner, key))
         for table, statement in FACT_TABLES.items():
             self._db.execute(statement, (key,))
             removed[table] += self._db.changes()
@@ -205,6 +233,10 @@ class Erasures:
     def receipts(self, scope: Scope) -> list[tuple[int, int, dict[str, Any]]]:
         rows = self._db.execute(RECEIPTS, (scope_key(self._db, scope),))
         return [(key, at, json.loads(receipt)) for key, at, receipt in rows]
+
+
+def _hash(origin: tuple[str, str, str], parts: Sequence[str]) -> bytes:
+    return hashlib.sha256(json.dumps([*origin, *parts]).encode()).digest()[:16]
 
 
 def _said(value: object) -> object:

@@ -1,15 +1,18 @@
-"""Facts, their text index and the log of their changes in SQLite.
+"""Facts, what they are found by, and the log of their changes in SQLite.
 
 The row of a fact is what it is now; the log keeps what it was after each change. So the facts as of an
 earlier change are those of now with the few that changed since put back, and reading them costs the same
 however long the log is.
+
+A user's facts are few: a search reads the words of all of them, which stand in their rows, and no index of words is
+kept up. What a new fact is compared with is found by ``policy.conflict.handles``.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,40 +20,56 @@ from typing import Any
 import apsw
 
 from wellkept.errors import Conflict, NotFound
-from wellkept.ids import DIGITS, is_number
 from wellkept.policy.claims import Claim
 from wellkept.policy.conflict import fingerprint, handles
-from wellkept.policy.words import index_tokens
 from wellkept.records import ROLES, Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef
+from wellkept.store.sqlite.factrows import (
+    FROM_FACTS,
+    NAMES,
+    SELECT_FACT,
+    STATE_NUMBERS,
+    fact_id,
+    fact_key,
+    handles_of,
+    ms,
+    read_fact,
+    restored,
+    row_of,
+    words_of,
+)
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
-from wellkept.store.sqlite.sessions import dump, ensure_scope, load, scope_key
-from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.sessions import compact, ensure_scope, scope_key
 from wellkept.store.sqlite.vectors import remove_vectors
 
-STATES: tuple[FactState, ...] = ("active", "retired", "archived")
-_STATE = {state: number for number, state in enumerate(STATES)}
-_SEARCHED = ("active", "archived")
-
-_NAMES = "key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed"
-SELECT_FACT = "SELECT f." + _NAMES.replace(", ", ", f.") + ", u.uses, u.last"
-FROM_FACTS = "FROM facts f LEFT JOIN fact_uses u ON u.fact = f.key"
 _SELECT = f"{SELECT_FACT} {FROM_FACTS}"
 IN_STATE = f"{_SELECT} WHERE f.scope = ? AND f.state = ? AND f.key > ? ORDER BY f.key LIMIT ?"
-INDEXED = f"{SELECT_FACT}, f.scope {FROM_FACTS} WHERE f.state IN (0, 2) ORDER BY f.key"
+FINDABLE = f"{SELECT_FACT}, f.scope, f.words {FROM_FACTS} ORDER BY f.key"
 GET = f"{_SELECT} WHERE f.key = ? AND f.scope = ?"
-BY_TEXT = f"{_SELECT} WHERE f.scope = ? AND f.fingerprint = ? AND f.state = 0"
-NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
+_INSERT = f"INSERT INTO facts ({NAMES}, scope, fingerprint, words) VALUES ({', '.join('?' * 15)})"
 PUT = f"""
-    INSERT INTO facts ({_NAMES}, scope, fingerprint, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    {_INSERT}
     ON CONFLICT (key) DO UPDATE SET state = excluded.state, pinned = excluded.pinned, text = excluded.text,
         claim = excluded.claim, sources = excluded.sources, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
         superseded_by = excluded.superseded_by, metadata = excluded.metadata, changed = excluded.changed,
-        fingerprint = excluded.fingerprint, terms = excluded.terms
+        fingerprint = excluded.fingerprint, words = excluded.words
 """
-HOLDING = "SELECT rowid FROM fact_terms WHERE fact_terms MATCH ?"
-KEY_BY_TEXT = "SELECT key FROM facts WHERE scope = ? AND fingerprint = ? AND state = 0"
+COPY = f"{_INSERT} ON CONFLICT DO NOTHING RETURNING key"
+OWNER = "SELECT scope FROM facts WHERE key = ?"
+# As the index has it in which no two active facts of a scope say the same.
+_SAYING = "SELECT key FROM facts WHERE scope = ?1 AND state = 0 AND CASE state WHEN 0 THEN fingerprint ELSE key END = ?2"
+BY_TEXT = f"{_SELECT} WHERE f.key = ({_SAYING})"
+NEXT_KEY = "SELECT max(coalesce(max(key), 0) + 4, ?) FROM facts"
+RELATED = f"""
+    {_SAYING} UNION ALL SELECT fact FROM fact_handles WHERE scope = ?1 AND handle IN (SELECT value FROM json_each(?3))
+"""
+ADD_HANDLE = "INSERT INTO fact_handles (scope, handle, fact) VALUES (?, ?, ?)"
+DROP_HANDLE = "DELETE FROM fact_handles WHERE scope = ? AND handle = ? AND fact = ?"
+LABELS = """
+    SELECT DISTINCT label.value FROM facts f, json_each(f.claim, '$.labels') label
+    WHERE f.scope = ? AND f.state = 0 AND f.key <> ? ORDER BY f.key
+"""
 COUNT = "SELECT count(*) FROM facts WHERE scope = ? AND state = 0"
 ADD_SOURCE = "INSERT INTO fact_sources (event, fact) VALUES (?, ?) ON CONFLICT DO NOTHING"
 OF_EVENT = "SELECT fact FROM fact_sources WHERE event = ?"
@@ -92,35 +111,6 @@ SET_EXTRACTED = """
     ON CONFLICT (scope, session) DO UPDATE SET extracted = excluded.extracted WHERE extracted = ?4 RETURNING extracted
 """
 
-_NO_KEY = -1
-
-
-def fact_id(key: int) -> str:
-    """The id that stands for ``key``: 12 characters."""
-    return "".join(DIGITS[(key >> shift) & 31] for shift in range(55, -1, -5))
-
-
-def fact_key(id: str) -> int:
-    """The key behind an id; one that no fact has for anything else."""
-    if not is_number(id):
-        return _NO_KEY
-    key = 0
-    for digit in id:
-        key = key << 5 | DIGITS.index(digit)
-    return key
-
-
-def terms_of(claim: Claim) -> list[str]:
-    """The words that a claim is searched by."""
-    return index_tokens("\n".join([claim.text, *claim.labels, *claim.keywords]))
-
-
-def indexed_terms(fact: Fact) -> list[str]:
-    """What the index holds of a fact; nothing of a retired one."""
-    if fact.state not in _SEARCHED:
-        return []
-    return [*terms_of(fact), *handles(fact).stored]
-
 
 class Facts:
     """See ``store.protocol.Facts``."""
@@ -141,7 +131,7 @@ class Facts:
         found = [
             read_fact(row)
             for state in states
-            for row in self._db.execute(IN_STATE, (owner, _STATE[state], after, most))
+            for row in self._db.execute(IN_STATE, (owner, STATE_NUMBERS[state], after, most))
         ]
         return sorted(found, key=lambda fact: fact.key)[: None if limit is None else limit]
 
@@ -161,24 +151,43 @@ class Facts:
         row = self._db.execute(BY_TEXT, (scope_key(self._db, scope), bytes.fromhex(fingerprint))).fetchone()
         return read_fact(row) if row else None
 
-    def related(self, claim: Claim, scope: Scope) -> list[Fact]:
-        owner = scope_key(self._db, scope)
-        if owner is None:
-            return []
-        wanted = " OR ".join(f'"{owner:x}x{handle}"' for handle in handles(claim).sought)
-        keys = {key for (key,) in self._db.execute(HOLDING, (wanted,))}
-        known = self._db.execute(KEY_BY_TEXT, (owner, fingerprint(claim.text))).get
-        return self.by_keys(scope, sorted(keys if known is None else keys | {known}))
-
-    def active(self, scope: Scope) -> int:
-        return self._db.execute(COUNT, (scope_key(self._db, scope),)).get or 0
-
     def of_event(self, ref: SessionRef, seqs: Sequence[int]) -> list[int]:
         base = ref.key << SEQ_BITS
         return [key for seq in seqs for (key,) in self._db.execute(OF_EVENT, (base | seq,))]
 
     def begin(self, scope: Scope, actor: Actor, *, at: int) -> Writer:
         return Writer(self._db, ensure_scope(self._db, scope), actor, at)
+
+    # ── from another store ───────────────────────────────────────────────────────────────────────────────
+
+    def id_here(self, scope: Scope, id: str) -> str:
+        owner, key = scope_key(self._db, scope), fact_key(id)
+        # The same distance for all facts of a user: they stay in order, and get the same ids when they come again.
+        distance = (zlib.crc32(f"{scope.namespace}\n{scope.user}".encode()) >> 8 | 1) << 2
+        while self._db.execute(OWNER, (key,)).get not in (None, owner):
+            key += distance
+        return fact_id(key)
+
+    def copy(self, scope: Scope, fact: Fact, sources: Sequence[tuple[SessionRef, int]]) -> int | None:
+        owner = ensure_scope(self._db, scope)
+        fact = replace(fact, key=fact_key(fact.id))
+        values = (*row_of(fact), owner, fingerprint(fact.text), words_of(fact))
+        if not self._db.execute(COPY, values).fetchall():
+            return None
+        change_handles(self._db, owner, fact.key, frozenset(), handles_of(fact))
+        for ref, seq in sources:
+            self._db.execute(ADD_SOURCE, (ref.key << SEQ_BITS | seq, fact.key))
+        if fact.uses:
+            self._db.execute(USE, (fact.key, owner, fact.uses, ms(fact.last_used) or ms(fact.changed_at)))
+        return fact.key
+
+    def copy_change(self, scope: Scope, change: Change, *, operation: int | None) -> int:
+        owner, key = ensure_scope(self._db, scope), fact_key(change.fact_id)
+        after = None if change.after is None else compact(row_of(replace(change.after, key=key)))
+        values = (owner, key, operation, change.action, change.actor, ms(change.at), after)
+        number = int(self._db.execute(LOG, values).get)
+        self._db.execute(ANCHOR, (owner, 0, number))
+        return number
 
     def use(self, scope: Scope, counts: Mapping[str, int], *, at: int) -> None:
         owner = scope_key(self._db, scope)
@@ -221,11 +230,11 @@ class Facts:
             actor=actor,
             at=utc(at),
             before=self._before(key, number),
-            after=_restored(after),
+            after=restored(after),
         )
 
     def _before(self, key: int, number: int) -> Fact | None:
-        return _restored(self._db.execute(BEFORE, (key, number)).get)
+        return restored(self._db.execute(BEFORE, (key, number)).get)
 
     def newest(self, scope: Scope) -> int:
         return self._db.execute(NEWEST, (scope_key(self._db, scope),)).get or 0
@@ -267,6 +276,17 @@ class Writer:
         self._at = at
         self.number = 0
 
+    def related(self, claim: Claim) -> list[Fact]:
+        sought = str([*handles(claim).sought])
+        keys = {key for (key,) in self._db.execute(RELATED, (self._owner, fingerprint(claim.text), sought))}
+        return [read_fact(row) for key in sorted(keys) for row in self._db.execute(GET, (key, self._owner))]
+
+    def labels(self, *, besides: int = 0) -> list[str]:
+        return [str(label) for (label,) in self._db.execute(LABELS, (self._owner, besides))]
+
+    def active(self) -> int:
+        return int(self._db.execute(COUNT, (self._owner,)).get)
+
     def add(
         self,
         claim: Claim,
@@ -285,13 +305,13 @@ class Writer:
             id=fact_id(key),
             key=key,
             sources=tuple(f"{ref.id}:{seq}" for ref, seq in sources),
-            valid_from=_moment(valid_from),
-            valid_to=_moment(valid_to),
+            valid_from=None if valid_from is None else utc(valid_from),
+            valid_to=None if valid_to is None else utc(valid_to),
             created_at=utc(self._at),
             changed_at=utc(self._at),
             metadata=metadata or {},
         )
-        self._write(fact, action, before=[])
+        self._write(fact, action, before=frozenset())
         for ref, seq in sources:
             self._db.execute(ADD_SOURCE, (ref.key << SEQ_BITS | seq, key))
         return fact
@@ -303,32 +323,22 @@ class Writer:
         old = read_fact(row)
         if action not in ("pin", "unpin"):
             fact = replace(fact, changed_at=utc(self._at))
-        self._write(fact, action, before=indexed_terms(old))
+        self._write(fact, action, before=handles_of(old))
         return fact
 
-    def _write(self, fact: Fact, action: str, *, before: list[str]) -> None:
-        terms = terms_of(fact)
-        indexed = [*terms, *handles(fact).stored] if fact.state in _SEARCHED else []
-        row = _row(fact)
+    def _write(self, fact: Fact, action: str, *, before: frozenset[int]) -> None:
+        row = row_of(fact)
         try:
-            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), len(terms)))
+            self._db.execute(PUT, (*row, self._owner, fingerprint(fact.text), words_of(fact)))
         except apsw.ConstraintError as error:
             raise Conflict(
                 f"Another active fact says this already: {fact.text!r:.80}. Update or retire that one instead."
             ) from error
-        self._index(fact.key, before, indexed)
-        self._log(fact.key, action, json.dumps(row, ensure_ascii=False, separators=(",", ":")))
-
-    def _index(self, key: int, before: list[str], now: list[str]) -> None:
-        index = Terms(self._db, "fact")
-        if before == now:
-            return
-        if before:
-            index.remove(self._owner, key, before)
-        if now:
-            index.add(self._owner, key, now)
-        else:
-            remove_vectors(self._db, self._owner, "fact", [key])
+        now = handles_of(fact)
+        change_handles(self._db, self._owner, fact.key, before, now)
+        if before and not now:
+            remove_vectors(self._db, self._owner, "fact", [fact.key])
+        self._log(fact.key, action, compact(row))
 
     def _log(self, key: int, action: str, after: str | None) -> None:
         operation = self.number or None
@@ -340,68 +350,9 @@ class Writer:
             self._db.execute(ANCHOR, (self._owner, 0, number))
 
 
-# ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _row(fact: Fact) -> tuple[Any, ...]:
-    claim = {
-        "subject": fact.subject,
-        "attribute": fact.attribute,
-        "labels": fact.labels,
-        "keywords": fact.keywords,
-        "quote": fact.quote,
-    }
-    return (
-        fact.key,
-        _STATE[fact.state],
-        int(fact.pinned),
-        fact.text,
-        dump({name: value for name, value in claim.items() if value}),
-        json.dumps(fact.sources) if fact.sources else None,
-        _ms(fact.valid_from),
-        _ms(fact.valid_to),
-        None if fact.superseded_by is None else fact_key(fact.superseded_by),
-        dump(fact.metadata),
-        _ms(fact.created_at),
-        _ms(fact.changed_at),
-    )
-
-
-def read_fact(row: Sequence[Any]) -> Fact:
-    """A fact from a row of ``_SELECT``."""
-    (key, state, pinned, text, claim, sources, valid_from, valid_to, superseded_by, metadata, created, changed,
-     uses, last) = row  # fmt: skip
-    key_of = load(claim)
-    return Fact(
-        id=fact_id(key),
-        key=key,
-        text=text,
-        subject=key_of.get("subject", ""),
-        attribute=key_of.get("attribute", ""),
-        labels=tuple(key_of.get("labels", ())),
-        keywords=tuple(key_of.get("keywords", ())),
-        quote=key_of.get("quote", ""),
-        state=STATES[state],
-        pinned=bool(pinned),
-        sources=tuple(json.loads(sources)) if sources else (),
-        valid_from=_moment(valid_from),
-        valid_to=_moment(valid_to),
-        superseded_by=None if superseded_by is None else fact_id(superseded_by),
-        created_at=utc(created),
-        changed_at=utc(changed),
-        uses=uses or 0,
-        last_used=_moment(last),
-        metadata=load(metadata),
-    )
-
-
-def _restored(after: str | None) -> Fact | None:
-    return None if after is None else read_fact([*json.loads(after), 0, None])
-
-
-def _ms(moment: Any) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)
-
-
-def _moment(ms: int | None) -> Any:
-    return None if ms is None else utc(ms)
+def change_handles(
+    connection: apsw.Connection, owner: int, key: int, before: frozenset[int], now: frozenset[int]
+) -> None:
+    """Store a fact under other handles than before."""
+    connection.executemany(DROP_HANDLE, [(owner, handle, key) for handle in before - now])
+    connection.executemany(ADD_HANDLE, [(owner, handle, key) for handle in now - before])

@@ -16,6 +16,7 @@ from wellkept.store.sqlite.derived import HOMELESS, MISCOUNTED, rebuild
 from wellkept.store.sqlite.schema import prepare
 
 TABLES = "SELECT name, wr FROM pragma_table_list WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+COLUMNS = "SELECT name FROM pragma_table_info(?)"
 PRIMARY_KEY = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
 
 _TRIES = 4_000
@@ -55,10 +56,12 @@ def _free_name(path: Path) -> Path:
 def _fill(damaged: apsw.Connection, new: apsw.Connection) -> list[str]:
     new.pragma("foreign_keys", 0)
     new.execute("BEGIN IMMEDIATE")
+    # One of an older version has not all of today's tables.
+    there = {name for name, _ in damaged.execute(TABLES)} - {"migrations"}
     lost = [
         f"a part of the table {table}"
         for table, has_no_rowid in new.execute(TABLES).fetchall()
-        if table != "migrations" and not _copy(damaged, new, str(table), bool(has_no_rowid))
+        if table in there and not _copy(damaged, new, str(table), bool(has_no_rowid))
     ]
     for id, _, there, *_, expected in new.execute(MISCOUNTED):
         if expected > there:
@@ -73,14 +76,17 @@ def _fill(damaged: apsw.Connection, new: apsw.Connection) -> list[str]:
 def _copy(damaged: apsw.Connection, new: apsw.Connection, table: str, has_no_rowid: bool) -> bool:
     """Whether all of the table could be read, as far as one can tell."""
     key = [name for (name,) in new.execute(PRIMARY_KEY, (table,))] if has_no_rowid else ["rowid"]
+    known = {name for (name,) in new.execute(COLUMNS, (table,))}
     reader = _Reader(damaged, table, key)
     whole = True
     for row in reader.by_order() if has_no_rowid else reader.by_halves():
         if table == "events" and not _is_sound(row):
             whole = False
             continue
-        marks = ", ".join("?" * len(row))
-        new.execute(f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+        names = [name for name in row if name in known]  # an older version had others, too
+        marks = ", ".join("?" * len(names))
+        values = [row[name] for name in names]
+        new.execute(f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
     return whole and reader.whole
 
 

@@ -60,9 +60,13 @@ def ensure_scope(connection: apsw.Connection, scope: Scope) -> int:
     return key
 
 
+#: A value as JSON text without blanks.
+compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def dump(value: Mapping[str, Any] | None) -> str | None:
     """Metadata as JSON text; nothing for nothing."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
+    return compact(value) if value else None
 
 
 def load(text: str | None) -> dict[str, Any]:
