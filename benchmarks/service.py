@@ -3,6 +3,8 @@
 python -m benchmarks.service                some minutes, writes the section "Service" of docs/benchmarks.md
 python -m benchmarks.service --quick        a minute, prints only
 python -m benchmarks.service --seconds 600  mixed load for ten minutes
+python -m benchmarks.service --seconds 600 --rate 12   the same, 12 rounds a second and no more, about 31 requests: what memory
+                                            grows with is then the same in every run
 """
 
 from __future__ import annotations
@@ -246,9 +248,10 @@ def rates(folder: Path, seconds: float, rounds: int) -> tuple[float, float]:
 
 @dataclass
 class Load:
-    """What clients did, and what they were answered."""
+    """What clients did, and what they were answered. ``rate``: rounds a second of each; as many as can be if None."""
 
     url: str
+    rate: float | None = None
     requests: int = 0
     errors: list[str] = field(default_factory=list)
     acknowledged: dict[str, list[str]] = field(default_factory=dict)
@@ -269,7 +272,10 @@ class Load:
         self.acknowledged[session] = []
         try:
             await self._ask(connection, "POST", f"/v1/sessions?{WHO}", {"id": session})
+            start = time.perf_counter()
             for number in itertools.count():
+                if self.rate:
+                    await asyncio.sleep(start + number / self.rate - time.perf_counter())
                 if time.perf_counter() > deadline:
                     break
                 for step in self._steps(connection, session, number):
@@ -329,11 +335,11 @@ class Load:
         return statistics.median(last) / statistics.median(second)
 
 
-def mixed(folder: Path, seconds: float, clients: int = 8) -> tuple[Load, int]:
+def mixed(folder: Path, seconds: float, rate: float | None = None, clients: int = 8) -> tuple[Load, int]:
     """Mixed load for a while; what happened, and how many acknowledged messages were lost."""
     store = folder / "mixed.db"
     with serving(store, "--fake-upstream") as service:
-        load = Load(service.url)
+        load = Load(service.url, rate and rate / clients)
         asyncio.run(load.run(seconds, clients, lambda: service.resident))
     return load, load.lost(store)
 
@@ -352,7 +358,7 @@ def killed(folder: Path, seconds: float) -> tuple[int, int]:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def measure(folder: Path, seconds: float, *, quick: bool) -> list[list[str]]:
+def measure(folder: Path, seconds: float, rate: float | None = None, *, quick: bool) -> list[list[str]]:
     """The lines of the table."""
     times, rounds, short = (100, 1, 3.0) if quick else (400, 3, 5.0)
     with progress("cold start"):
@@ -384,7 +390,7 @@ def measure(folder: Path, seconds: float, *, quick: bool) -> list[list[str]]:
         ]
     )
     with progress(f"mixed load, {seconds:.0f} s"):
-        load, lost = mixed(folder, seconds)
+        load, lost = mixed(folder, seconds, rate)
     grown = f"{load.growth:.2f} × ({load.resident[-1] >> 20} MB)"
     rows.append(
         [
@@ -412,11 +418,12 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seconds", type=float)
+    parser.add_argument("--rate", type=float)
     parser.add_argument("--folder")
     chosen = parser.parse_args()
     seconds = chosen.seconds or (15.0 if chosen.quick else 60.0)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        rows = measure(Path(folder), seconds, quick=chosen.quick)
+        rows = measure(Path(folder), seconds, chosen.rate, quick=chosen.quick)
     body = f"{time.strftime('%Y-%m-%d')}, {machine()}.\n\n" + table(["", "measured", "target"], rows)
     print(body)
     if not chosen.quick:

@@ -19,6 +19,7 @@ from wellkept.policy.assemble import (
     Section,
     SystemText,
     clip,
+    conversation,
     joined,
     name_of,
     rendered,
@@ -29,7 +30,7 @@ from wellkept.policy.bridge import bridge
 from wellkept.policy.checks import check_budget
 from wellkept.policy.messages import repair, to_anthropic, to_openai
 from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
-from wellkept.records import Candidate, Event, Record, Scope, text_of
+from wellkept.records import Candidate, Event, Record, Scope
 from wellkept.store.protocol import SessionRef
 from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers
 
@@ -92,9 +93,8 @@ class Context(Record):
 
     @cached_property
     def text(self) -> str:
-        """All of it as plain text."""
-        lines = [f"{name_of(event.speaker, event.role)}: {text_of(event.content)}" for event in self.events]
-        return "\n\n".join(filter(None, [self.system, "\n".join(lines)]))
+        """All of it as plain text. What a message says can be taken neither for memory nor for another message."""
+        return "\n\n".join(filter(None, [self.system, conversation(self.events)]))
 
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API, the system text first."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -26,6 +28,23 @@ def system_clock() -> datetime:
     return datetime.now(timezone.utc)
 
 
+class Turns:
+    """A lock for work that keeps the interpreter busy: more of it at once would take no less time, and much more memory. And
+    a log that always has readers cannot be cut off. A forked child does not wait for threads that it has not.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._pid = threading.Lock(), os.getpid()
+
+    def __enter__(self) -> None:
+        if self._pid != os.getpid():
+            self._lock, self._pid = threading.Lock(), os.getpid()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 @dataclass(frozen=True)
 class Core:
     """One memory's parts, handed to every layer above the store.
@@ -35,6 +54,7 @@ class Core:
         uses: counts how often facts were recalled.
         mirror: keeps files that people read, where somebody asked for them.
         notify: tells the background worker that a job may have become due.
+        searching: held by the search at work.
     """
 
     store: Store
@@ -47,6 +67,7 @@ class Core:
     model: Model | None = None
     embedder: Embedder | None = None
     notify: Callable[[], None] = lambda: None
+    searching: Turns = field(default_factory=Turns)
 
     def now(self) -> int:
         """Milliseconds since 1970, UTC, by this memory's clock."""

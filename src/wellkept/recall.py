@@ -139,7 +139,8 @@ def recall(core: Core, scope: Scope, search: Search, *, meaning: bool = True) ->
         ModelError: the embedder failed on the question, or gave no usable vector.
     """
     asked = question_vector(core.embedder, search.query) if core.embedder and meaning else None
-    return core.store.read(lambda tables: _recall(core, tables, scope, search, asked))
+    with core.searching:
+        return core.store.read(lambda tables: _recall(core, tables, scope, search, asked))
 
 
 def _recall(

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from wellkept.errors import InvalidInput
@@ -17,14 +18,24 @@ Tier: TypeAlias = Literal["profile", "facts", "summary", "news", "recall", "brid
 Secret: TypeAlias = Literal["id_card", "bank_card", "api_key", "password", "mobile", "email"]
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+@lru_cache(maxsize=256)
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a record's type; none for what is no record."""
+    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+
+
 def plain(value: Any) -> Any:
     """``value`` as JSON-ready data: records become dicts, tuples lists, datetimes ISO 8601 strings."""
-    if type(value) in (str, int, float, bool, type(None)):
+    kind = type(value)
+    if kind in _PLAIN:
         return value
     if isinstance(value, datetime):
         return value.isoformat()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if names := _fields(kind):  # type: ignore[arg-type]
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

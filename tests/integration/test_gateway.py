@@ -529,6 +529,7 @@ def test_the_same_session_id_of_another_user_is_another_session(service: Service
         ({"X-Wellkept-Mode": "incognito"}, 422),
         ({"X-Wellkept-Budget": "many"}, 422),
         ({"X-Wellkept-Tools": "yes"}, 422),
+        ({"X-Wellkept-Sesion": "trip"}, 422),
         ({"X-Wellkept-Session": "%ff"}, 422),
         ({"X-Wellkept-Session": "a%2Fb"}, 422),
         ({"X-Wellkept-User": "%ff"}, 422),

@@ -160,7 +160,9 @@ def open_door() -> Iterator[Running]:
         yield service
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "0.0.0.0", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "0.0.0.0", "[", ""]
+)
 def test_a_name_that_was_bent_to_this_machine_is_refused(open_door: Running, host: str) -> None:
     refused = open_door.client.get("/v1/sessions", headers={"host": host})
     assert (refused.status_code, refused.json()["code"]) == (421, "foreign_host")
@@ -303,6 +305,53 @@ def test_paths_and_methods_that_are_not_there(open_door: Running) -> None:
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     assert "/openapi.json" in missing.json()["detail"]
     assert open_door.client.put("/v1/sessions").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/sessions?limti=3"),
+        ("GET", "/v1/sessions/s/context?Budget=2000"),
+        ("POST", "/v1/sessions/s/messages?speaker=Eve"),
+        ("POST", "/v1/memories?infer=false"),
+    ],
+)
+def test_a_parameter_that_nobody_knows_is_no_silent_default(
+    open_door: Running, method: str, path: str
+) -> None:
+    answer = open_door.client.request(method, path, json={} if method == "POST" else None)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+    said = answer.json()["detail"]
+    assert path.partition("?")[2].partition("=")[0] in said
+    assert "namespace" in said.partition("takes: ")[2]
+
+
+@pytest.mark.parametrize(
+    "moment", ["0", "-5", "1767225600", "1e9", "-2.04e-272", "inf", "2026-06-01T12:00:00"]
+)
+def test_a_moment_is_written_out_with_its_zone(open_door: Running, moment: str) -> None:
+    assert open_door.client.get("/v1/memories", params={"as_of": moment}).status_code == 422
+    right = {"as_of": "2026-06-01T12:00:00+08:00"}
+    assert open_door.client.get("/v1/memories", params=right).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/v1/sessions?user=alice&user=bob", []),
+        ("/v1/sessions?user=alice", [("X-Wellkept-User", "bob")]),
+        ("/v1/sessions", [("X-Wellkept-User", "alice"), ("X-Wellkept-User", "bob")]),
+        ("/v1/sessions", [("X-Wellkept-Usr", "bob")]),
+        ("/openai/v1/models", [("X-Wellkept-Session", "a"), ("X-Wellkept-Session", "b")]),
+    ],
+)
+def test_whose_memory_is_meant_is_never_a_guess(
+    open_door: Running, path: str, headers: list[tuple[str, str]]
+) -> None:
+    assert open_door.client.get(path, headers=headers).status_code == 422
+    assert (
+        open_door.client.get("/v1/sessions?user=bob", headers={"X-Wellkept-User": "bob"}).status_code == 200
+    )
 
 
 # ── slow clients

@@ -75,6 +75,37 @@ def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
         assert len(found) <= len(texts) + 1, "at most the one that was not acknowledged any more"
 
 
+def test_an_answer_that_a_caller_has_read_is_there_after_a_kill(tmp_path: Path) -> None:
+    """Through the gateway: each question and each answer that came to its end, once, in order."""
+    store = tmp_path / "chat.db"
+    read: list[str] = []
+    with Process("--store", str(store), *WHO, "--fake-upstream") as service:
+
+        def chat() -> None:
+            headers = {"X-Wellkept-Session": "s"}
+            with httpx2.Client(base_url=service.url, trust_env=False) as client:
+                for number in range(100_000):
+                    asked = {"model": "m", "stream": number % 2 == 0, **said(f"第 {number} 个问题")}
+                    try:
+                        client.post("/openai/v1/chat/completions", json=asked, headers=headers)
+                    except httpx2.TransportError:
+                        return
+                    read.append(f"第 {number} 个问题")
+
+        thread = threading.Thread(target=chat)
+        thread.start()
+        while len(read) < 10:
+            time.sleep(0.01)
+        service.stop(signal.SIGKILL)
+        thread.join()
+    found = contents(store, "s")
+    assert found[: 2 * len(read) : 2] == read
+    assert all(
+        answer.startswith(f"You said: {asked}\n") for asked, answer in zip(read, found[1::2], strict=False)
+    )
+    assert 2 * len(read) <= len(found) <= 2 * len(read) + 2, "at most the round that was not read to its end"
+
+
 def test_requests_that_run_are_finished_before_the_end(tmp_path: Path) -> None:
     store = tmp_path / "chat.db"
     with Process("--store", str(store), *WHO) as service:

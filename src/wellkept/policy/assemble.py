@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from wellkept.errors import BudgetExceeded
 from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
-from wellkept.records import Candidate, Event, Record, Tier, ToolCall, ToolResult, text_of
+from wellkept.records import ROLES, Candidate, Event, Record, Tier, ToolCall, ToolResult, text_of
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -107,6 +107,16 @@ def defuse(text: str) -> str:
 def name_of(speaker: str | None, role: str) -> str:
     """Who spoke, as a line of text shows it: on one line, and nothing that could end a fence."""
     return defuse(" ".join(speaker.split())) or role if speaker else role
+
+
+def conversation(events: Sequence[Event]) -> str:
+    """``events`` as plain text, a message after the other. None can end a fence or begin a line in another's name."""
+    names = [name_of(event.speaker, event.role) for event in events]
+    imitated = re.compile(f"^(?=(?:{'|'.join(map(re.escape, sorted({*names, *ROLES})))}):)", re.MULTILINE)
+    return "\n".join(
+        f"{name}: {imitated.sub('› ', defuse(text_of(event.content)))}"
+        for name, event in zip(names, events, strict=True)
+    )
 
 
 def _attribute(value: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cached_property
 
 from fastapi import FastAPI
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import wellkept
 from wellkept.aio import AsyncMemory
@@ -17,9 +19,10 @@ from wellkept.server.limits import Limits
 from wellkept.server.live import Live
 from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
+from wellkept.server.routes import BareRoute, Busy
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
-from wellkept.server.spans import Traced
+from wellkept.server.spans import Spans, Traced
 from wellkept.server.upstream import Upstreams
 
 DESCRIPTION = """Memory for applications that talk with language models.
@@ -28,21 +31,39 @@ Each path is about the memory of one `user` in one `namespace`: a key binds them
 `X-Wellkept-Namespace` and `X-Wellkept-User`) names them. What belongs to others is not found."""
 
 
+class _App(FastAPI):
+    """FastAPI with the doors of the service around all of it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self._doors(scope, receive, send)
+
+    @cached_property
+    def _doors(self) -> ASGIApp:
+        service: Service = self.state.service
+        busy = [route for route in self.router.routes if isinstance(route, BareRoute)]
+        app: ASGIApp = Busy(super().__call__, busy)
+        app = Limits(app, service.settings, service.doorkeeper)
+        app = Measured(app, service.metrics)
+        return Traced(app) if service.spans.on else app
+
+
 def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI:
     """The service over ``memory``. Its lifespan closes the memory at the end.
 
     ``app.state.service`` holds its parts.
     """
-    settings = settings or Settings()
+    settings, spans = settings or Settings(), Spans()
     service = Service(
         memory=memory,
         settings=settings,
         doorkeeper=Doorkeeper(memory, settings),
         live=Live(memory, settings.live_seconds),
-        upstreams=Upstreams(settings),
+        upstreams=Upstreams(settings, spans),
         appends=Appends(memory),
+        spans=spans,
     )
-    app = FastAPI(
+    app = _App(
         title="wellkept",
         version=wellkept.__version__,
         description=DESCRIPTION,
@@ -58,9 +79,6 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     door = McpDoor(service)
     app.router.routes.append(Route("/mcp", door))
     app.state.mcp = door
-    app.add_middleware(Limits, settings=settings, doorkeeper=service.doorkeeper)
-    app.add_middleware(Measured, metrics=service.metrics)
-    app.add_middleware(Traced)
     return app
 
 

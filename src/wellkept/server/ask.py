@@ -16,7 +16,7 @@ from wellkept.policy.overlap import fresh_from, reach
 from wellkept.policy.redact import redact_content
 from wellkept.records import Draft, Event, Scope, text_of
 from wellkept.server.answers import Answer
-from wellkept.server.auth import check_session, decoded, scope_of
+from wellkept.server.auth import check_headers, check_session, decoded, scope_of
 from wellkept.server.problems import Problem
 from wellkept.server.providers import Json, Provider
 from wellkept.server.service import Service
@@ -48,6 +48,7 @@ async def asked(service: Service, request: Request) -> Ask | None:
     Raises a problem, or NotFound, for a caller who may not have it.
     """
     headers = request.headers
+    check_headers(request)
     visitor = await service.doorkeeper.admit(headers.get("x-wellkept-key"))
     session = _decoded(headers, "x-wellkept-session")
     if session is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 from fastapi import Depends, Request
 
@@ -20,6 +21,7 @@ from wellkept.store.protocol import ApiKey, KeyRole
 
 LEVELS: dict[KeyRole, int] = {"reader": 1, "writer": 2, "admin": 3}
 _REMEMBERED = 4096
+_SHORT = 256
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
         return held
     name = asked or default
     if not name:
-        raise Problem(422, "invalid_input", f"Whose memory? Say {what}=… or X-Wellkept-{what.title()}: …")
+        raise _invalid(f"Whose memory? Say {what}=… or X-Wellkept-{what.title()}: …")
     check_name(what, name)
     return name
 
@@ -137,17 +139,50 @@ def check_session(id: str) -> None:
 
 
 Names = tuple[str | None, str | None]
+_OURS = b"x-wellkept-"
+_HEADERS = frozenset({"key", "namespace", "user", "session", "mode", "tools", "budget"})
+
+
+def check_headers(request: Request) -> None:
+    """Raise a 422 problem for a header of ours that there is not, because misspelt it would leave a request to the
+    defaults; or that comes twice, because nobody knows which one a proxy wrote."""
+    seen: set[str] = set()
+    for written, _ in request.scope["headers"]:
+        if written.startswith(_OURS):
+            name = written.removeprefix(_OURS).decode("latin-1")
+            if name not in _HEADERS:
+                known = ", ".join(f"X-Wellkept-{it.title()}" for it in sorted(_HEADERS))
+                raise _invalid(f"There is no header {'x-wellkept-' + name!r:.80}. What there is: {known}.")
+            if name in seen:
+                raise _invalid(f"There are two headers X-Wellkept-{name.title()}. Send one.")
+            seen.add(name)
+
+
+def _invalid(detail: str) -> Problem:
+    return Problem(422, "invalid_input", detail)
 
 
 def decoded(name: str, value: str) -> str:
     """The value of a header, which carries only Latin letters, so that others come percent-encoded.
 
-    Raises a 422 problem for what is no UTF-8: two ids that are broken are not the same one.
+    Raises a 422 problem for what is no UTF-8, or not encoded: two ids that are broken are not the same one.
     """
     try:
-        return unquote(value, errors="strict")
-    except UnicodeDecodeError as error:
-        raise Problem(422, "invalid_input", f"{name} must be UTF-8, percent-encoded.") from error
+        return unquote(value.encode("ascii").decode(), errors="strict")
+    except UnicodeError as error:
+        raise _invalid(f"{name} must be UTF-8, percent-encoded: %E6%97%85 for 旅.") from error
+
+
+def query_of(request: Request) -> tuple[tuple[str, str], ...]:
+    """The query parameters of a request, as they were written."""
+    query: bytes = request.scope["query_string"]
+    # One request after the other of a client has the same; a long one is nobody's to keep.
+    return _parsed(query) if len(query) <= _SHORT else _parsed.__wrapped__(query)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(query: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
 
 
 def names_of(request: Request) -> Names:
@@ -156,8 +191,13 @@ def names_of(request: Request) -> Names:
 
 
 def _named(request: Request, what: str) -> str | None:
-    asked, header = request.query_params.get(what), request.headers.get(f"x-wellkept-{what}")
-    return asked if asked is not None or header is None else decoded(f"x-wellkept-{what}", header)
+    header = request.headers.get(f"x-wellkept-{what}")
+    named = {value for name, value in query_of(request) if name == what}
+    if header is not None:
+        named.add(decoded(f"x-wellkept-{what}", header))
+    if len(named) > 1:
+        raise _invalid(f"The request names more than one {what}. Send one.")
+    return next(iter(named), None)
 
 
 def scoped(role: KeyRole) -> Callable[..., Coroutine[Any, Any, Scope]]:

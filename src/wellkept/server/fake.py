@@ -46,18 +46,22 @@ class _Handler(BaseHTTPRequestHandler):
     seconds = 0.0
 
     def do_GET(self) -> None:
+        if not self._path.endswith("/models"):
+            self._refuse(404, f"I know nothing of {self._path}.")
+            return
         listed = {"id": MODEL, "object": "model", "created": 0, "owned_by": "wellkept"}
         self._send({"object": "list", "data": [listed]})
 
     def do_POST(self) -> None:
-        anthropic = self.path.partition("?")[0].endswith("/messages")
+        anthropic = self._path.endswith("/messages")
+        if not anthropic and not self._path.endswith("/chat/completions"):
+            self._refuse(404, f"I know nothing of {self._path}.")
+            return
         try:
             asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
             text = reply(asked, anthropic)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            said = f"This is no request that I understand ({type(error).__name__}: {error})."
-            wrong = {"type": "invalid_request_error", "message": said}
-            self._send({"type": "error", "error": wrong} if anthropic else {"error": wrong}, 400)
+            self._refuse(400, f"This is no request that I understand ({type(error).__name__}: {error}).")
             return
         time.sleep(self.seconds)
         whole, stream = (_anthropic, _anthropic_stream) if anthropic else (_openai, _openai_stream)
@@ -68,6 +72,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
+
+    @property
+    def _path(self) -> str:
+        return self.path.partition("?")[0]
+
+    def _refuse(self, status: int, said: str) -> None:
+        wrong = {"type": "invalid_request_error", "message": said}
+        self._send(
+            {"type": "error", "error": wrong} if "messages" in self._path else {"error": wrong}, status
+        )
 
     def _send(self, body: Json, status: int = 200) -> None:
         data = json.dumps(body).encode()

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx2
 from fastapi import APIRouter, Request
@@ -21,55 +23,60 @@ from starlette.responses import Response
 from wellkept.errors import NotFound, WellkeptError
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
-from wellkept.server.idempotency import BareRoute
-from wellkept.server.problems import status_of
+from wellkept.server.problems import Problem, status_of, told
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
 from wellkept.server.rounds import Rounds
+from wellkept.server.routes import BareRoute
 from wellkept.server.service import Service, service_of
-from wellkept.server.spans import span
 
 log = logging.getLogger("wellkept.gateway")
 
 router = APIRouter(include_in_schema=False, route_class=BareRoute)
 OPENAI, ANTHROPIC = OpenAI(), Anthropic()
+_LEAVE_OUT = "Use that, or leave X-Wellkept-Session out, and the request goes through as it is."
+
+
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 @router.post("/openai/v1/chat/completions")
 async def chat_completions(request: Request) -> Response:
     """OpenAI's chat completions, with memory."""
-    return await _guarded(request, OPENAI, "/chat/completions")
+    return await _guarded(request, _Exchange(service_of(request), OPENAI, request).converse())
 
 
 @router.post("/anthropic/v1/messages")
 async def messages(request: Request) -> Response:
     """Anthropic's messages, with memory."""
-    return await _guarded(request, ANTHROPIC, "/messages")
+    return await _guarded(request, _Exchange(service_of(request), ANTHROPIC, request).converse())
 
 
-@router.get("/openai/v1/models")
-async def openai_models(request: Request) -> Response:
-    """The upstream's models, as it lists them."""
-    return await _guarded(request, OPENAI, "/models")
+@router.api_route("/openai/v1/{path:path}", methods=METHODS)
+async def rest_of_openai(request: Request) -> Response:
+    """All else that OpenAI's interface has, as it is."""
+    return await _guarded(request, _Exchange(service_of(request), OPENAI, request).pass_on())
 
 
-async def _guarded(request: Request, provider: Provider, path: str) -> Response:
+@router.api_route("/anthropic/v1/{path:path}", methods=METHODS)
+async def rest_of_anthropic(request: Request) -> Response:
+    """All else that Anthropic's interface has, as it is."""
+    return await _guarded(request, _Exchange(service_of(request), ANTHROPIC, request).pass_on())
+
+
+async def _guarded(request: Request, exchange: Awaitable[Response]) -> Response:
     """The answer, or an error of the gateway itself in the provider's own shape."""
     try:
-        return await _Exchange(service_of(request), provider, request, path).run()
+        return await exchange
     except HTTPException as error:
-        return _error(provider, error.status_code, str(error.detail))
+        status, detail = error.status_code, str(error.detail)
     except WellkeptError as error:
-        return _error(provider, status_of(error), str(error))
+        status, detail = status_of(error), str(error)
     except httpx2.TimeoutException:
-        return _error(provider, 504, "The upstream did not answer in time.")
+        status, detail = 504, "The upstream did not answer in time."
     except httpx2.TransportError as error:
-        return _error(provider, 502, f"The upstream cannot be reached ({type(error).__name__}).")
-
-
-def _error(provider: Provider, status: int, message: str) -> Response:
-    headers = {"x-wellkept-source": "gateway"}
-    return Response(provider.error(status, message), status, headers, "application/json")
+        status, detail = 502, f"The upstream cannot be reached ({type(error).__name__})."
+    return told(request.url.path, status, "gateway", detail)
 
 
 @dataclass
@@ -79,15 +86,32 @@ class _Exchange:
     service: Service
     provider: Provider
     request: Request
-    path: str
 
-    async def run(self) -> Response:
+    @property
+    def _path(self) -> str:
+        """The path behind the provider's address, as the caller wrote it. Raises a 404 problem for one that leads out of it."""
+        scope = self.request.scope
+        written: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+        path = written.decode("ascii").partition(f"/{self.provider.name}/v1")[2]
+        if {".", ".."} & set(re.split(r"[/\\]", unquote(path))):
+            raise Problem(404, "not_found", f"There is nothing at {path!r:.200}.")
+        return path
+
+    async def pass_on(self) -> Response:
+        """Without memory. Raises a 404 problem for a conversation of which it is expected."""
+        ask = await asked(self.service, self.request)
+        if ask is not None and self._path.startswith(self.provider.other_talks):
+            raise Problem(404, "not_found", f"There is memory for {self.provider.talks} only. {_LEAVE_OUT}")
+        headers = {} if ask is None else {"x-wellkept-memory": "none"}
+        return Relay(await self._send(await self.request.body()), headers, self.service.later)
+
+    async def converse(self) -> Response:
         """Prepare, forward, pass the answer on."""
         ask = await asked(self.service, self.request)
         raw = await self.request.body()
         headers: dict[str, str] = {}
         begin = perf_counter()
-        if ask is None or self.request.method == "GET":
+        if ask is None:
             return Relay(await self._send(raw), headers, self.service.later)
         prepared = await self._prepared(ask, raw, headers)
         ready = perf_counter()
@@ -109,7 +133,7 @@ class _Exchange:
         """The request with memory in it; None, and the reason in ``headers``, when memory has no part in it."""
         try:
             body = body_of(raw)
-            with span("wellkept.context", provider=self.provider.name):
+            with self.service.spans.span("wellkept.context", provider=self.provider.name):
                 prepared = await self.service.memory.run(
                     lambda memory: prepare(memory, ask, self.provider, body)
                 )
@@ -138,9 +162,9 @@ class _Exchange:
 
     async def _send(self, raw: bytes) -> httpx2.Response:
         request, name = self.request, self.provider.name
-        with span("wellkept.upstream", provider=name):
+        with self.service.spans.span("wellkept.upstream", provider=name):
             return await self.service.upstreams.send(
-                name, request.method, self.path, request.url.query, request.headers, raw
+                name, request.method, self._path, request.url.query, request.headers, raw
             )
 
     def _answer(self, response: httpx2.Response) -> Answer | None:
@@ -154,7 +178,7 @@ class _Exchange:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
-            with span("wellkept.record", provider=self.provider.name):
+            with self.service.spans.span("wellkept.record", provider=self.provider.name):
                 found = await self.service.memory.run(
                     lambda memory: record(memory, ask, self.provider, answer, used)
                 )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from functools import lru_cache
 from urllib.parse import urlsplit
 
-import anyio
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wellkept.server.auth import Doorkeeper
-from wellkept.server.problems import Problem, problem
-from wellkept.server.providers import error_at
+from wellkept.server.problems import Problem, told
 from wellkept.server.settings import Settings, is_loopback
 
 BYTES_A_SECOND = 16 << 10
@@ -34,15 +33,8 @@ class Limits:
         most = self._settings.max_import if scope["path"] == IMPORT else self._settings.max_body
         refused = await self._refusal(Headers(scope=scope), most)
         if refused is not None:
-            status, code, detail = refused
             # What was not read would be taken for the next request.
-            headers = {"connection": "close"}
-            known = error_at(scope["path"], status, detail)
-            said = (
-                problem(status, code, detail, headers=headers)
-                if known is None
-                else Response(known, status, {**headers, "x-wellkept-source": "gateway"}, "application/json")
-            )
+            said = told(scope["path"], *refused, {"connection": "close"})
             await said(scope, receive, send)
             return
         await self._app(scope, _Body(receive, most, self._settings.body_seconds), send)
@@ -60,9 +52,16 @@ class Limits:
 
 
 def _is_local(headers: Headers) -> bool:
-    host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
     origin = headers.get("origin")
-    return is_loopback(host) and (origin is None or is_loopback(urlsplit(origin).hostname or ""))
+    return _names_loopback(f"//{headers.get('host', '')}") and (origin is None or _names_loopback(origin))
+
+
+@lru_cache(maxsize=64)
+def _names_loopback(url: str) -> bool:
+    try:
+        return is_loopback(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
 
 
 def _too_large(most: int) -> str:
@@ -83,11 +82,29 @@ class _Body:
     async def __call__(self) -> Message:
         if self._complete:
             return await self._receive()
+        message = await self._in_time()
+        self._take(message)
+        return message
+
+    async def _in_time(self) -> Message:
+        """The next piece. Raises a 408 problem when it is late."""
         left = self._start + self._seconds + self._received / BYTES_A_SECOND - time.monotonic()
-        with anyio.move_on_after(max(left, 0)):
-            message = await self._receive()
-            self._take(message)
-            return message
+        task, late = asyncio.current_task(), False
+        assert task is not None
+
+        def expire() -> None:
+            nonlocal late
+            late = task.cancel()
+
+        # What asyncio.timeout does, which Python 3.10 has not; a scope of anyio costs more than the rest of a short request.
+        timer = asyncio.get_running_loop().call_later(max(left, 0), expire)
+        try:
+            return await self._receive()
+        except asyncio.CancelledError:
+            if not late or (hasattr(task, "uncancel") and task.uncancel() > 0):
+                raise
+        finally:
+            timer.cancel()
         raise Problem(408, "too_slow", "The body came too slowly. Send it again.", {"connection": "close"})
 
     def _take(self, message: Message) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -16,6 +17,9 @@ from starlette.responses import Response
 
 from wellkept import errors
 from wellkept.errors import BudgetExceeded, WellkeptError
+from wellkept.server.providers import error_at
+
+log = logging.getLogger("wellkept.server")
 
 MEDIA_TYPE = "application/problem+json"
 # What is about a person stays in no cache, and is taken for nothing but what it says it is.
@@ -81,14 +85,6 @@ def of_error(error: WellkeptError) -> Response:
     return problem(status, code_of(error), str(error), headers=headers, **more)
 
 
-def install(app: FastAPI) -> None:
-    """Have every error of ``app`` told as a problem."""
-    app.add_exception_handler(WellkeptError, _library)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
-
-
 async def _library(request: Request, error: Exception) -> Response:
     assert isinstance(error, WellkeptError)
     return of_error(error)
@@ -113,11 +109,26 @@ def is_json(request: Request) -> bool:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = error.code if isinstance(error, Problem) else _code(error.status_code)
-    detail = error.detail
-    if not isinstance(error, Problem) and error.status_code == 404:
-        detail = f"There is nothing at {request.url.path!r:.200}. The list of paths is at /openapi.json."
-    return problem(error.status_code, code, detail, headers=error.headers)
+    path, status, detail = request.url.path, error.status_code, error.detail
+    if isinstance(error, Problem):
+        return told(path, status, error.code, detail, error.headers)
+    if status == 404:
+        detail = f"There is nothing at {path!r:.200}. The list of paths is at /openapi.json."
+        if path.endswith(("/chat/completions", "/messages", "/responses")):
+            detail += " The base URL for a provider's SDK ends in /openai/v1 or /anthropic."
+    # Whoever forgot the gateway's prefix reads OpenAI's errors only.
+    at = "/openai/" if path.endswith("/chat/completions") else path
+    return told(at, status, _code(status), detail, error.headers)
+
+
+def told(
+    path: str, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """An error as the clients know it who ask at ``path``: a provider's, or a problem."""
+    known = error_at(path, status, detail)
+    if known is None:
+        return problem(status, code, detail, headers=headers)
+    return Response(known, status, {"x-wellkept-source": "gateway", **(headers or {})}, "application/json")
 
 
 def _code(status: int) -> str:
@@ -126,3 +137,25 @@ def _code(status: int) -> str:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     return problem(500, "internal_error", "This should not happen. The service's log says more.")
+
+
+_HANDLERS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    WellkeptError: _library,
+    RequestValidationError: _invalid,
+    HTTPException: _http,
+    Exception: _unexpected,
+}
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of ``app`` told as a problem."""
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+
+
+async def answer_to(request: Request, error: Exception) -> Response:
+    """What ``app`` would answer to an error."""
+    kind, handler = next(item for item in _HANDLERS.items() if isinstance(error, item[0]))
+    if kind is Exception:
+        log.error("A request failed", exc_info=error)
+    return await handler(request, error)

@@ -30,6 +30,10 @@ class Provider(ABC):
 
     name: Literal["openai", "anthropic"]
     answer: type[Answer]
+    talks: str
+    """Where memory has a part: the path of a conversation."""
+    other_talks: tuple[str, ...]
+    """Paths at which one talks, too, and for which there is no memory."""
 
     @abstractmethod
     def conversation(self, body: Json) -> list[Json]:
@@ -85,6 +89,8 @@ class OpenAI(Provider):
 
     name = "openai"
     answer = OpenAIAnswer
+    talks = "/chat/completions"
+    other_talks = ("/responses", "/completions", "/threads", "/conversations")
 
     def conversation(self, body: Json) -> list[Json]:
         messages = _messages(body)
@@ -123,6 +129,8 @@ class Anthropic(Provider):
 
     name = "anthropic"
     answer = AnthropicAnswer
+    talks = "/messages"
+    other_talks = ("/complete", "/messages/batches")
 
     def conversation(self, body: Json) -> list[Json]:
         return _messages(body)

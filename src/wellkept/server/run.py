@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import socket
 import sys
 from collections.abc import Callable
@@ -24,8 +25,11 @@ from wellkept.store.sqlite.connection import bound_caches
 SWITCH_SECONDS = 0.001
 """How long a thread may keep others from running. Python's 5 ms are a request's time, and it may wait for several turns."""
 
-PAGES = 8 << 20
+PAGES = 4 << 20
 """Bytes for the pages that SQLite keeps for all threads together. Readers drop theirs at each commit of others anyway."""
+
+TRIM_TICKS = 600
+"""So often, in tenths of a second, memory that was freed goes back to the system: searches need some MB each for a moment."""
 
 _M_ARENA_MAX = -8  # malloc.h
 
@@ -47,15 +51,31 @@ def serve(app: FastAPI, *, on_ready: Callable[[str], None]) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     bound_caches(PAGES)
     _share_heap()
-    server_of(app, on_ready=on_ready).run()
+
+    def ready(url: str) -> None:
+        _settle()
+        on_ready(url)
+
+    server_of(app, on_ready=ready).run()
 
 
 def _share_heap() -> None:
     """glibc would give each thread a heap of its own, and what is freed in one is of no use to the others; where only one
     thread runs at a time, that saves no waiting."""
+    _allocator("mallopt", _M_ARENA_MAX, 1)
+
+
+def _allocator(function: str, *arguments: int) -> None:
+    """Call a function of glibc; another C library may not have it, or no use for it."""
     if sys.platform == "linux":
-        with suppress(AttributeError):  # another C library
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+        with suppress(AttributeError):
+            getattr(ctypes.CDLL(None), function)(*arguments)
+
+
+def _settle() -> None:
+    """Spare the garbage collector what stays for good, or some requests wait for it to go through all of that: 90 ms."""
+    gc.collect()
+    gc.freeze()
 
 
 def server_of(app: FastAPI, *, on_ready: Callable[[str], None]) -> uvicorn.Server:
@@ -91,6 +111,11 @@ class _Server(uvicorn.Server):
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % TRIM_TICKS == TRIM_TICKS - 1:
+            _allocator("malloc_trim", 0)
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._service.live.end()

@@ -15,6 +15,7 @@ from wellkept.server.auth import Doorkeeper
 from wellkept.server.live import Live
 from wellkept.server.metrics import Metrics
 from wellkept.server.settings import Settings
+from wellkept.server.spans import Spans
 from wellkept.server.upstream import Upstreams
 
 
@@ -28,6 +29,7 @@ class Service:
     live: Live
     upstreams: Upstreams
     appends: Appends
+    spans: Spans
     metrics: Metrics = field(default_factory=Metrics)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 

@@ -24,35 +24,41 @@ ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 NAME = "wellkept"
 
 
-def _collected() -> bool:
-    """Whether anybody set up a collection of spans; without one each would be made for nothing."""
-    return trace is not None and not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+class Spans:
+    """Makes the spans of one service, if anybody had set up a collection of them when it was made; else each would be made
+    for nothing.
 
+    Attributes:
+        on: whether spans are made.
+    """
 
-@contextmanager
-def span(name: str, **attributes: Any) -> Iterator[None]:
-    """A span around a block, inside the one of the request."""
-    if not _collected():
-        yield
-        return
-    with trace.get_tracer(NAME).start_as_current_span(name, attributes=attributes):
-        yield
+    def __init__(self) -> None:
+        self.on = trace is not None and not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
+    @contextmanager
+    def span(self, name: str, **attributes: Any) -> Iterator[None]:
+        """A span around a block, inside the one of the request."""
+        if not self.on:
+            yield
+            return
+        with trace.get_tracer(NAME).start_as_current_span(name, attributes=attributes):
+            yield
 
-def inject(headers: MutableMapping[str, str]) -> None:
-    """Let the other side of a request hang its spans under the current one."""
-    if _collected():
-        propagate.inject(headers)
+    def inject(self, headers: MutableMapping[str, str]) -> None:
+        """Let the other side of a request hang its spans under the current one."""
+        if self.on:
+            propagate.inject(headers)
 
 
 class Traced:
-    """An ASGI middleware: a span for each request, under that of the caller where it names one."""
+    """An ASGI middleware: a span for each request, under that of the caller where it names one. For a service whose spans
+    are on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _collected():
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         caller = propagate.extract(dict(Headers(scope=scope)))

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from wellkept.server.settings import Settings
-from wellkept.server.spans import inject
+from wellkept.server.spans import Spans
 
 CONNECT_SECONDS = 10.0
 # Of a connection, not of a message (RFC 9110 §7.6.1); and what is made anew on the way.
@@ -24,8 +24,9 @@ _OURS = "x-wellkept-"
 class Upstreams:
     """Sends requests on, to the configured addresses and to no others."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, spans: Spans) -> None:
         self._settings = settings
+        self._spans = spans
         self._addresses = {"openai": settings.openai_upstream, "anthropic": settings.anthropic_upstream}
 
     @cached_property
@@ -48,7 +49,7 @@ class Upstreams:
         # The client's own name would stand where the caller's is missing.
         if "user-agent" not in headers:
             del request.headers["user-agent"]
-        inject(request.headers)
+        self._spans.inject(request.headers)
         return await self._client.send(request, stream=True)
 
     async def close(self) -> None:

@@ -19,11 +19,17 @@ T = TypeVar("T")
 
 def _written_out(value: object) -> object:
     """A bare number would be taken for seconds since 1970; a moment is written out, with its zone."""
-    if isinstance(value, (int, float)) or (
-        isinstance(value, str) and not {"-", ":"} & set(value.lstrip("-"))
-    ):
+    if isinstance(value, (int, float)) or (isinstance(value, str) and _is_number(value)):
         raise ValueError("write it like 2026-06-01T12:00:00+08:00")
     return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 MAX_PAGE = 1000
@@ -54,10 +60,12 @@ class Page(Shown, Generic[T]):
     next: str | None
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def answer(data: Any, status: int = 200) -> Response:
     """``data`` (records, or what JSON knows) as a response."""
-    text = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), status, PRIVATE, "application/json")
+    return Response(_ENCODER.encode(plain(data)).encode(), status, PRIVATE, "application/json")
 
 
 def page(items: Sequence[Record], limit: int, cursor: str | int | None) -> Response:

@@ -6,7 +6,6 @@ from starlette.routing import BaseRoute
 
 from wellkept.server.api import health, jobs, memories, profile, search, sessions, streams, traces, transfer
 
-# Those that are asked for most come first: a request is held against one route after the other.
 _ROUTERS = (
     sessions.append_router,
     sessions.router,

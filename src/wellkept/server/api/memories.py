@@ -13,8 +13,9 @@ from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute, StrictRoute
+from wellkept.server.idempotency import IdempotentRoute
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, Shown, answer
 from wellkept.store.facts import Change, Doubt, Fact, FactState

@@ -28,11 +28,14 @@ class Message(BaseModel):
 
     def said(self) -> dict[str, Any]:
         """The message itself, as its provider writes it."""
-        return self.model_dump(exclude_unset=True, exclude=set(_OURS))
+        content = {"content": self.content} if "content" in self.model_fields_set else {}
+        return {"role": self.role, **content, **(self.model_extra or {})}
 
     def draft(self, key: str | None) -> Draft:
         """The event that it stands for. Raises InvalidInput for a message of neither shape."""
         draft = parse(self.said())
+        if key is None and self.model_fields_set.isdisjoint(_OURS):
+            return draft
         return replace(
             draft,
             ts=self.ts,

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from wellkept.memory import Memory
 from wellkept.records import Document
 from wellkept.server.auth import Reader, Writer
-from wellkept.server.idempotency import StrictRoute
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Body, Shown, answer
 

@@ -12,8 +12,8 @@ from wellkept.memory import Memory
 from wellkept.recall import Result
 from wellkept.records import Scope
 from wellkept.server.auth import Reader
-from wellkept.server.idempotency import StrictRoute
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Body, Moment, Shown, answer
 

@@ -16,8 +16,9 @@ from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer, check_session, writing
-from wellkept.server.idempotency import HEADER, BareRoute, IdempotentRoute, StrictRoute, body_of
+from wellkept.server.idempotency import HEADER, IdempotentRoute
 from wellkept.server.openapi import PROBLEMS, gives, parameter, takes
+from wellkept.server.routes import BareRoute, StrictRoute, body_of, check_names
 from wellkept.server.service import Served, service_of
 from wellkept.server.wire import (
     MAX_INTEGER,
@@ -205,6 +206,7 @@ async def append_messages(request: Request) -> Response:
     """Append messages: durable when this answers. The same `Idempotency-Key` gives the events of the first time."""
     # The declared way takes longer than the commit.
     served, scope = service_of(request), await writing(request)
+    check_names(request)
     key = request.headers.get(HEADER)
     if key is not None and not 0 < len(key) <= 255:
         raise InvalidInput(f"The Idempotency-Key has {len(key)} characters; it must have 1 to 255.")

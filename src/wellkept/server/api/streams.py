@@ -10,8 +10,8 @@ from starlette.responses import Response, StreamingResponse
 from wellkept.server import live
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, visitor_of
-from wellkept.server.idempotency import StrictRoute
 from wellkept.server.openapi import PROBLEMS
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, SessionId
 

@@ -14,8 +14,8 @@ from wellkept.memory import Memory
 from wellkept.records import LedgerLine, Policy, Scope, Summary
 from wellkept.server.api.sessions import reader
 from wellkept.server.auth import Reader, Writer
-from wellkept.server.idempotency import StrictRoute
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, Shown, answer, page
 from wellkept.store.protocol import Trace

@@ -18,8 +18,8 @@ from wellkept.errors import InvalidInput, Unsupported
 from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import Admin, Reader
-from wellkept.server.idempotency import StrictRoute
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Shown, answer
 
