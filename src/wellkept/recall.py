@@ -177,6 +177,7 @@ def _ranked(
         similarity=policy.similarity_threshold,
         window=_window(search, policy.time_zone),
         age=Age(now=search.now, discount=policy.age_discount, days=policy.age_days),
+        alone=list(kinds) == [DERIVED],
     )
     meant = _meaning(core, tables, index, asked, kinds)
     return _results(index, rank(search.query, index, meant, wish), search.explain)

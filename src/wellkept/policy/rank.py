@@ -78,7 +78,7 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     wish = wish or Wish()
     asked = question.read(text, index.speakers)
     shortlist = max(SHORTLIST, wish.limit * 3 // 2)
-    pool = _gather(asked, index, meant)
+    pool = _gather(asked, index, meant, alone=wish.alone)
     factors = {
         key: boosts.known(pool.docs[key], asked, wish.window) for key in pool.best(_LONGLIST * shortlist)
     }
@@ -105,16 +105,16 @@ def _best(scores: Mapping[int, float], count: int) -> list[int]:
     return sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:count]
 
 
-def _gather(asked: Question, index: Index, meant: Meaning | None) -> _Pool:
+def _gather(asked: Question, index: Index, meant: Meaning | None, *, alone: bool) -> _Pool:
     postings = index.postings(asked.terms)
     lone = question.lone(asked.terms, postings)
     terms, postings = {**asked.terms, **lone}, {**postings, **index.postings(lone)}
     own = _scores(terms, postings, index)
-    worth = _feedback(asked, own, index)
+    worth = {} if alone else _feedback(asked, own, index)
     more = index.postings([Term(token) for token in worth])
     added = feedback.terms(worth, more, index.documents)
     text = _scores(added, more, index, own)
-    lenders = bm25.lenders(text)
+    lenders = {} if alone else bm25.lenders(text)
     sums = bm25.with_neighbours(text, lenders)
     close = meant.standing() if meant is not None else {}
     docs = index.docs(chain(sums, close))

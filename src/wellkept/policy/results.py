@@ -24,6 +24,8 @@ class Wish(Record):
         similarity: least calibrated similarity of what shares no word with it, nor has a neighbour that does.
         window: the time that the question speaks of; what was said then is favoured.
         age: how age counts; None for not at all.
+        alone: each document counts for its own words alone: none lends to its neighbours, and no words are added to the
+            question's.
     """
 
     limit: int = 8
@@ -31,6 +33,7 @@ class Wish(Record):
     similarity: float = 0.7
     window: Window | None = None
     age: Age | None = None
+    alone: bool = False
 
 
 class Found(NamedTuple):

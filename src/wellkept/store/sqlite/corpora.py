@@ -71,6 +71,8 @@ LEDGER_ROWS = f"""
     SELECT l.key << 4 | 8, s.key, s.id, l.text, s.active, l.seq, l.seq FROM ledger l
     JOIN sessions s ON s.key = l.session WHERE l.key IN {_KEYS} AND s.scope = ?
 """
+SUMMARY_SIZES = SUMMARY_ROWS.replace("m.text", "length(m.text)")
+LEDGER_SIZES = LEDGER_ROWS.replace("l.text", "length(l.text)")
 
 
 class _Corpus:
@@ -327,17 +329,17 @@ class SummaryCorpus(_Indexed):
         if narrow.condition != ANYTHING:
             return {}
         return {
-            row[0]: Doc(max(1, len(row[3]) // 4), "user", row[4])
-            for row in self._rows(scope, keys)
-            if (narrow.session is None or row[1] == narrow.session.key) and narrow.spans(row[4])
+            key: Doc(max(1, size // 4), "user", at)
+            for key, session, _, size, at, *_ in self._rows(scope, keys, SUMMARY_SIZES, LEDGER_SIZES)
+            if (narrow.session is None or session == narrow.session.key) and narrow.spans(at)
         }
 
     def hits(self, scope: Scope, keys: Collection[int]) -> dict[int, Hit]:
-        return {row[0]: _note_hit(*row) for row in self._rows(scope, keys)}
+        return {row[0]: _note_hit(*row) for row in self._rows(scope, keys, SUMMARY_ROWS, LEDGER_ROWS)}
 
-    def _rows(self, scope: Scope, keys: Collection[int]) -> Iterator[Any]:
+    def _rows(self, scope: Scope, keys: Collection[int], summaries: str, ledger: str) -> Iterator[Any]:
         owner = self._owner(scope)
-        for statement, in_ledger in ((SUMMARY_ROWS, False), (LEDGER_ROWS, True)):
+        for statement, in_ledger in ((summaries, False), (ledger, True)):
             rows = [key >> 4 for key in keys if bool(key & 8) == in_ledger]
             if rows:
                 yield from self._db.execute(statement, (_listed(rows), owner))
