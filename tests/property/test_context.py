@@ -17,7 +17,7 @@ from wellkept.context import Context
 from wellkept.errors import BudgetExceeded
 from wellkept.policy.assemble import MESSAGE_TOKENS
 from wellkept.policy.tokens import estimate
-from wellkept.records import Draft, Text, ToolCall, ToolResult, text_of
+from wellkept.records import Draft, Text, ToolCall, ToolResult
 from wellkept.session import Session
 
 Count = Callable[[str], int]
@@ -150,8 +150,8 @@ def test_every_context_is_inside_its_budget_valid_and_holds_the_question(
             assert measure(context, count) <= budget
             check_openai(context.to_openai())
             check_anthropic(context.to_anthropic(cache=True))
-            said = [context.system, *(text_of(event.content) for event in context.events)]
-            assert context.text.count("</memory>") == sum(text.count("</memory>") for text in said)
+            # A message that imitates our fences is no fence in the plain text.
+            assert context.text.count("</memory>") == context.system.count("</memory>")
             assert context.system[: context.boundary] == context.system or context.boundary < len(
                 context.system
             )
