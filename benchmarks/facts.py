@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.common import interleaved, machine, progress, publish, table
 from wellkept import Memory, Policy
-from wellkept.policy.claims import Claim
+from wellkept.policy.facts.claims import Claim
 from wellkept.records import Scope
 from wellkept.store.protocol import Tables
 from wellkept.testing import Call, FakeModel

@@ -28,7 +28,7 @@ import apsw
 from benchmarks.common import Floor, interleaved, machine, progress, publish, table, text
 from wellkept import Memory, Policy
 from wellkept.policy.content import dumps
-from wellkept.policy.tokens import estimate, event_tokens
+from wellkept.policy.text.tokens import estimate, event_tokens
 from wellkept.records import Scope
 from wellkept.session import Session
 from wellkept.store.protocol import NewEvent

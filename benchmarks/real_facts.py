@@ -21,7 +21,7 @@ from tests.golden.fact_conversations import CONVERSATIONS, Said, Stated
 from wellkept import Memory, Policy
 from wellkept.models import OpenAI
 from wellkept.models.protocol import Model
-from wellkept.policy.numbers import find
+from wellkept.policy.text.numbers import find
 from wellkept.store.facts import Fact
 from wellkept.testing import FakeClock
 

@@ -17,8 +17,8 @@ from benchmarks.common import table
 from benchmarks.summaries import BEGIN, Kept, conversation, kept_in
 from wellkept import Memory, Policy
 from wellkept.models import OpenAI, Reply
-from wellkept.policy.compress import clean
-from wellkept.policy.keydata import HARD, extract, missing
+from wellkept.policy.summaries.compress import clean
+from wellkept.policy.text.keydata import HARD, extract, missing
 from wellkept.records import text_of
 from wellkept.store.protocol import Job
 from wellkept.testing import FakeClock

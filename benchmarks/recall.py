@@ -28,7 +28,7 @@ import click
 
 from wellkept import Memory
 from wellkept.models.protocol import Embedder
-from wellkept.policy import dates
+from wellkept.policy.text import dates
 from wellkept.records import Draft
 
 LIMIT = 10

@@ -21,9 +21,9 @@ from typing import Any
 
 from benchmarks.common import interleaved, machine, progress, publish, table
 from wellkept import Draft, Memory, Policy, UserMemory
-from wellkept.policy import words
-from wellkept.policy.rank import rank
-from wellkept.policy.results import Wish
+from wellkept.policy.recall.rank import rank
+from wellkept.policy.recall.results import Wish
+from wellkept.policy.text import words
 from wellkept.recall import ScopeIndex, search_of
 from wellkept.records import Scope
 from wellkept.session import prepare

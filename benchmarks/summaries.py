@@ -21,8 +21,8 @@ from benchmarks.common import Floor, interleaved, machine, progress, publish, ta
 from benchmarks.loop import micro
 from wellkept import Context, Memory, Policy, Session
 from wellkept.models import Reply
-from wellkept.policy.keydata import HARD, KeyDatum, extract, missing
-from wellkept.policy.tokens import estimate
+from wellkept.policy.text.keydata import HARD, KeyDatum, extract, missing
+from wellkept.policy.text.tokens import estimate
 from wellkept.records import Event, text_of
 from wellkept.testing import Call, FakeClock, FakeModel
 

@@ -1,7 +1,7 @@
-"""Makes src/wellkept/policy/han.py from OpenCC's character tables.
+"""Makes src/wellkept/policy/text/han.py from OpenCC's character tables.
 
 pip download --no-deps opencc-python-reimplemented && unzip *.whl
-python tools/make_han.py opencc/dictionary > src/wellkept/policy/han.py
+python tools/make_han.py opencc/dictionary > src/wellkept/policy/text/han.py
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from wellkept.facts.keep import Kept
 from wellkept.facts.user import FactPage
 from wellkept.memory import Memory
 from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
-from wellkept.policy.claims import Claim
-from wellkept.policy.wire import Shape
+from wellkept.policy.context.wire import Shape
+from wellkept.policy.facts.claims import Claim
 from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer

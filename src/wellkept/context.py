@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, ModelError
-from wellkept.policy.assemble import (
+from wellkept.policy.checks import check_budget
+from wellkept.policy.context.assemble import (
     LEAST_TOKENS,
     NOTE,
     Count,
@@ -26,10 +27,9 @@ from wellkept.policy.assemble import (
     window,
     window_candidates,
 )
-from wellkept.policy.bridge import bridge
-from wellkept.policy.checks import check_budget
-from wellkept.policy.messages import repair, to_anthropic, to_openai
-from wellkept.policy.tokens import MESSAGE_TOKENS, event_tokens
+from wellkept.policy.context.bridge import bridge
+from wellkept.policy.context.messages import repair, to_anthropic, to_openai
+from wellkept.policy.text.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.records import Candidate, Event, Record, Scope
 from wellkept.store.protocol import SessionRef
 from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from wellkept.policy.tokens import is_estimated
+from wellkept.policy.text.tokens import is_estimated
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo

@@ -11,7 +11,7 @@ from wellkept.errors import InvalidInput, NotFound, Unsupported
 from wellkept.ids import new_id
 from wellkept.jobs import JobList, Runner
 from wellkept.policy.checks import check_name, check_text
-from wellkept.policy.tokens import estimate
+from wellkept.policy.text.tokens import estimate
 from wellkept.records import Policy, Scope
 from wellkept.session import Session, SessionReader, open_session
 from wellkept.tracing import Tracer

@@ -1,6 +1,6 @@
 """Finds: from a question to ranked results, over all that a scope holds.
 
-This is the shell around ``policy.rank``: it reads a scope's documents through the store's corpora, asks the embedder
+This is the shell around ``policy.recall.rank``: it reads a scope's documents through the store's corpora, asks the embedder
 where there is one, and turns keys into results. What is not embedded yet is found by text all the same.
 """
 
@@ -16,14 +16,15 @@ from typing import TypeVar
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, ModelError, NotFound, WellkeptError
 from wellkept.models.protocol import Embedder
-from wellkept.policy import dates, filters
-from wellkept.policy.boosts import Age
 from wellkept.policy.checks import check_limit, milliseconds
-from wellkept.policy.corpus import Doc, Postings, Window
-from wellkept.policy.meaning import Meaning
-from wellkept.policy.rank import rank
-from wellkept.policy.results import Dropped, Found, Ranking, Wish
-from wellkept.policy.words import Term
+from wellkept.policy.recall import filters
+from wellkept.policy.recall.boosts import Age
+from wellkept.policy.recall.corpus import Doc, Postings, Window
+from wellkept.policy.recall.meaning import Meaning
+from wellkept.policy.recall.rank import rank
+from wellkept.policy.recall.results import Dropped, Found, Ranking, Wish
+from wellkept.policy.text import dates
+from wellkept.policy.text.words import Term
 from wellkept.records import Record, Scope
 from wellkept.store.protocol import SessionRef, Tables
 from wellkept.store.search import Corpus, Hit, Narrow, Roll
@@ -266,7 +267,7 @@ class ScopeIndex:
         return {base | key << spread: value for key, value in found.items()}
 
     def postings(self, terms: Collection[Term]) -> Mapping[Term, Postings]:
-        """See ``policy.corpus.Index``; only of documents that may be found."""
+        """See ``policy.recall.corpus.Index``; only of documents that may be found."""
         if not terms:
             return {}
         found = [corpus.postings(self.scope, terms) for corpus in self._corpora]
@@ -281,7 +282,7 @@ class ScopeIndex:
         return {term: {key: its[key] for key in its if key in allowed} for term, its in merged.items()}
 
     def docs(self, keys: Iterable[int]) -> Mapping[int, Doc]:
-        """See ``policy.corpus.Index``."""
+        """See ``policy.recall.corpus.Index``."""
         unknown = [] if self._knows_all else set(keys) - self._asked
         self._asked.update(unknown)
         for place, corpus, its in self._parted(unknown):
@@ -289,7 +290,7 @@ class ScopeIndex:
         return self._known
 
     def texts(self, keys: Collection[int]) -> dict[int, str]:
-        """See ``policy.corpus.Index``."""
+        """See ``policy.recall.corpus.Index``."""
         return {key: hit.text for key, (_, hit) in self.hits(keys).items()}
 
     def hits(self, keys: Iterable[int]) -> dict[int, tuple[str, Hit]]:

@@ -12,7 +12,7 @@ from wellkept.core import Core
 from wellkept.errors import InvalidInput
 from wellkept.models.failures import model_errors
 from wellkept.models.protocol import Model, Reply, Usage
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 from wellkept.records import Draft, Event, Record, ToolCall, blocks_of, text_of
 
 

@@ -17,7 +17,7 @@ from wellkept.policy.checks import (
     plain_metadata,
 )
 from wellkept.policy.content import dumps
-from wellkept.policy.tokens import event_tokens
+from wellkept.policy.text.tokens import event_tokens
 from wellkept.records import Draft, text_of
 from wellkept.store.protocol import NewEvent
 
@@ -251,7 +251,7 @@ class Session(SessionReader):
     def add_messages(self, messages: Iterable[Mapping[str, Any] | Draft]) -> list[Event]:
         """Append messages in OpenAI's or in Anthropic's shape, or drafts: all of them or, on any error,
         none."""
-        from wellkept.policy.messages import parse
+        from wellkept.policy.context.messages import parse
 
         return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
 
@@ -461,7 +461,7 @@ def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
     check_draft(draft)
     content = draft.content
     if core.policy.redaction:
-        from wellkept.policy.redact import redact_content
+        from wellkept.policy.privacy.redact import redact_content
 
         content = redact_content(content, core.policy.redaction)
     return NewEvent(

@@ -15,8 +15,8 @@ from wellkept.core import Core
 from wellkept.errors import Conflict, ModelError, NotFound
 from wellkept.jobs import Finish, Outcome, OverCeiling, Run
 from wellkept.outbox import is_due, put_if_due
-from wellkept.policy.bridge import entry
-from wellkept.policy.compress import (
+from wellkept.policy.context.bridge import entry
+from wellkept.policy.summaries.compress import (
     DEFAULT_TOPIC,
     MAX_TOPICS,
     clean,
@@ -31,9 +31,9 @@ from wellkept.policy.compress import (
     topic_names,
     topics_of,
 )
-from wellkept.policy.digest import Entry, Sentence, digest, quotable, sentences
-from wellkept.policy.keydata import KeyDatum, extract, missing
-from wellkept.policy.language import language
+from wellkept.policy.summaries.digest import Entry, Sentence, digest, quotable, sentences
+from wellkept.policy.text.keydata import KeyDatum, extract, missing
+from wellkept.policy.text.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
 from wellkept.store.protocol import SessionRef, Tables
 

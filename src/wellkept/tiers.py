@@ -9,8 +9,8 @@ from datetime import datetime
 from wellkept.core import Core
 from wellkept.errors import NotFound
 from wellkept.facts.show import FactTiers, Past, fact_tiers
-from wellkept.policy.assemble import Item, Section
 from wellkept.policy.checks import milliseconds
+from wellkept.policy.context.assemble import Item, Section
 from wellkept.records import Event, Record, SessionInfo, Summary
 from wellkept.store.protocol import SessionRef, Tables
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from wellkept.errors import InvalidInput, WellkeptError
-from wellkept.policy.labels import carries, catalogue, clean, left_out
+from wellkept.policy.facts.labels import carries, catalogue, clean, left_out
 from wellkept.store.facts import Fact
 
 if TYPE_CHECKING:

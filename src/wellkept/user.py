@@ -12,8 +12,8 @@ from wellkept.facts.user import FactsMemory, FactsReader
 from wellkept.ids import new_id
 from wellkept.outbox import extract_all
 from wellkept.policy.checks import check_limit, check_name
-from wellkept.policy.claims import USER, Claim
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
+from wellkept.policy.facts.claims import USER, Claim
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Draft, Scope, SessionInfo, text_of
@@ -78,7 +78,7 @@ class UserReader(FactsReader):
             session_id: only of this session.
             since, until: only what was said in this time (aware), the end not included.
             now: the reference of words like "yesterday", and of age; the clock's time if not given.
-            filters: on role, speaker, session_id and metadata (``policy.filters``); events only, where they name
+            filters: on role, speaker, session_id and metadata (``policy.recall.filters``); events only, where they name
                 metadata.
             threshold: least ``relevance`` of a result, 0 to 1.
             explain: give the dropped candidates too, behind the results, each with its reason.

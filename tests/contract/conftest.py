@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from tests.contract.scene import ALICE, open_session
-from wellkept.policy.tokens import estimate
+from wellkept.policy.text.tokens import estimate
 from wellkept.store.flash import FlashStore, FlashTables
 from wellkept.store.protocol import SessionRef, Store
 from wellkept.store.sqlite import SqliteStore

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.provider_rules import check_anthropic, check_openai
 from wellkept import Memory, Session
 from wellkept.cli import cli
-from wellkept.policy.tokens import estimate
+from wellkept.policy.text.tokens import estimate
 
 
 @pytest.mark.parametrize(("corpus", "messages"), [("locomo", 2960), ("eventmem_zh", 2880)])

@@ -12,8 +12,8 @@ import pytest
 
 from tests.golden.fact_conversations import CONVERSATIONS, Said, Stated
 from wellkept import Memory
-from wellkept.policy.ground import Said as Source
-from wellkept.policy.ground import dated
+from wellkept.policy.facts.ground import Said as Source
+from wellkept.policy.facts.ground import dated
 from wellkept.session import Session
 from wellkept.testing import Call, FakeClock, FakeModel
 from wellkept.user import UserMemory

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from wellkept import Memory
-from wellkept.policy.conflict import fingerprint
+from wellkept.policy.facts.conflict import fingerprint
 from wellkept.store.sqlite import schema
 from wellkept.store.sqlite.connection import Connections
 from wellkept.store.sqlite.maintenance import doctor

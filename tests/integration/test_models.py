@@ -26,7 +26,7 @@ from tests.upstream import (
 from wellkept.errors import InvalidInput, MissingExtra, ModelError
 from wellkept.models import Anthropic, Model, OpenAI, Reply, Usage, load
 from wellkept.models.retry import Retry
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 from wellkept.records import Text, Thinking, ToolCall
 
 ASK = [{"role": "user", "content": "我小孩今年几岁？"}]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from wellkept import InvalidInput, Memory, ModelError, NotFound, Policy, Session
 from wellkept.models.protocol import Embedder
-from wellkept.policy import words
+from wellkept.policy.text import words
 from wellkept.testing import FakeClock, FakeEmbedder
 
 NOW = datetime(2026, 6, 15, 9, 0, tzinfo=timezone.utc)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept import Memory
-from wellkept.policy.corpus import Doc
-from wellkept.policy.words import Term
+from wellkept.policy.recall.corpus import Doc
+from wellkept.policy.text.words import Term
 from wellkept.recall import Result
 from wellkept.records import Scope
 from wellkept.store.search import Roll

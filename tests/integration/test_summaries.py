@@ -21,9 +21,9 @@ import pytest
 
 from wellkept import Memory, ModelError, Policy, Session
 from wellkept.models import Reply
-from wellkept.policy import tokens
-from wellkept.policy.compress import DEFAULT_TOPIC
-from wellkept.policy.keydata import HARD, extract, missing
+from wellkept.policy.summaries.compress import DEFAULT_TOPIC
+from wellkept.policy.text import tokens
+from wellkept.policy.text.keydata import HARD, extract, missing
 from wellkept.records import Summary
 from wellkept.store.protocol import Job
 from wellkept.testing import GARBAGE, Call, FakeClock, FakeModel

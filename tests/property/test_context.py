@@ -15,8 +15,8 @@ from tests.provider_rules import check_anthropic, check_openai
 from wellkept import Memory, Policy
 from wellkept.context import Context
 from wellkept.errors import BudgetExceeded
-from wellkept.policy.assemble import MESSAGE_TOKENS
-from wellkept.policy.tokens import estimate
+from wellkept.policy.context.assemble import MESSAGE_TOKENS
+from wellkept.policy.text.tokens import estimate
 from wellkept.records import Draft, Text, ToolCall, ToolResult
 from wellkept.session import Session
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy import tokens
-from wellkept.policy.digest import Entry, digest
-from wellkept.policy.keydata import HARD, extract
+from wellkept.policy.summaries.digest import Entry, digest
+from wellkept.policy.text import tokens
+from wellkept.policy.text.keydata import HARD, extract
 
 SAID = (
     "我五岁。|I paid $30. |6月30日去，|必须吃药。|in May |on 3/4 |喜欢猫。|Bob said |at 4pm, |Ok. |\n"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept import Memory
-from wellkept.policy.filters import matches, parse
+from wellkept.policy.recall.filters import matches, parse
 
 FIELDS = st.sampled_from(["a", "b c", "role", "speaker"])
 SCALARS = st.one_of(

@@ -7,8 +7,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wellkept.policy import numbers
-from wellkept.policy.keydata import extract, missing
+from wellkept.policy.text import numbers
+from wellkept.policy.text.keydata import extract, missing
 
 NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 DIGIT_RUN = re.compile(r"\d+")

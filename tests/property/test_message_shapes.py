@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.provider_rules import check_anthropic, check_openai
-from wellkept.policy.messages import dumps, loads, parse, repair, to_anthropic, to_openai
+from wellkept.policy.context.messages import dumps, loads, parse, repair, to_anthropic, to_openai
 from wellkept.records import Event, Image, Other, Text, Thinking, ToolCall, ToolResult
 
 WORDS = [

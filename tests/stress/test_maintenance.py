@@ -12,7 +12,7 @@ import pytest
 
 from wellkept import Memory, Policy
 from wellkept.errors import InvalidInput, NotFound, SchemaTooNew, StoreCorrupt, StoreError
-from wellkept.policy.claims import Claim
+from wellkept.policy.facts.claims import Claim
 from wellkept.records import Scope
 from wellkept.session import Session
 from wellkept.store.sqlite import schema

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wellkept.errors import BudgetExceeded
-from wellkept.policy.assemble import (
+from wellkept.policy.context.assemble import (
     LEAST_TOKENS,
     MESSAGE_TOKENS,
     NOTE,
@@ -22,7 +22,7 @@ from wellkept.policy.assemble import (
     window,
     window_start,
 )
-from wellkept.policy.tokens import event_tokens
+from wellkept.policy.text.tokens import event_tokens
 from wellkept.records import Content, Event, Role, Text, ToolCall, ToolResult
 
 WHEN = datetime(2026, 3, 7, tzinfo=timezone.utc)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wellkept.policy.compress import supported, topic_names, topics_of
-from wellkept.policy.digest import Entry
+from wellkept.policy.summaries.compress import supported, topic_names, topics_of
+from wellkept.policy.summaries.digest import Entry
 
 HEARD = [
     Entry(1, "user", "我小孩今年五岁。恐龙馆6月8日到12日开放，门票120元。", "2026-03-04"),

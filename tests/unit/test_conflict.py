@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy.claims import Claim
-from wellkept.policy.conflict import Decision, decide, handles, same_content
+from wellkept.policy.facts.claims import Claim
+from wellkept.policy.facts.conflict import Decision, decide, handles, same_content
 from wellkept_flash import rules
 
 

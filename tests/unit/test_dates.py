@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput
-from wellkept.policy import dates
+from wellkept.policy.text import dates
 
 SHANGHAI = "Asia/Shanghai"
 WEDNESDAY = datetime(2024, 6, 12, 15, 0, tzinfo=ZoneInfo(SHANGHAI))

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from wellkept.policy import days
+from wellkept.policy.text import days
 
 AT = datetime(2026, 3, 4, 9, tzinfo=timezone.utc)  # a Wednesday
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from wellkept.policy import tokens
-from wellkept.policy.digest import Digest, Entry, digest, sentences
-from wellkept.policy.keydata import HARD, KeyDatum, extract, missing
+from wellkept.policy.summaries.digest import Digest, Entry, digest, sentences
+from wellkept.policy.text import tokens
+from wellkept.policy.text.keydata import HARD, KeyDatum, extract, missing
 
 CHAT = [
     Entry(1, "user", "我小孩今年五岁，对恐龙特别着迷。今天阳光真好啊。", "2024-06-12"),

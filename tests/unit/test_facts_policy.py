@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy.answers import MOST, Unreadable, read
-from wellkept.policy.claims import Claim
-from wellkept.policy.evict import surplus
-from wellkept.policy.intent import is_small_talk, sentences, stated, states
-from wellkept.policy.labels import OTHER, carries, catalogue, clean
-from wellkept.policy.wish import named_by, wishes, without_wishes
+from wellkept.policy.facts.answers import MOST, Unreadable, read
+from wellkept.policy.facts.claims import Claim
+from wellkept.policy.facts.evict import surplus
+from wellkept.policy.facts.intent import is_small_talk, sentences, stated, states
+from wellkept.policy.facts.labels import OTHER, carries, catalogue, clean
+from wellkept.policy.facts.wish import named_by, wishes, without_wishes
 
 FACTS = [
     Claim(text="User likes dogs"),

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.gate_cases import GROUNDED, TOO_STRICT, UNGROUNDED, cases
-from wellkept.policy.claims import Claim
-from wellkept.policy.ground import Said, dated, refusal, since
-from wellkept.policy.quoted import own_words
+from wellkept.policy.facts.claims import Claim
+from wellkept.policy.facts.ground import Said, dated, refusal, since
+from wellkept.policy.facts.quoted import own_words
 from wellkept_flash import words
 
 MONDAY = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)

@@ -10,7 +10,13 @@ from typing import get_type_hints
 import wellkept
 from wellkept.store import protocol
 
-LATER = {"asyncio", "logging", "wellkept.recall", "wellkept.facts.extract", "wellkept.policy.digest"}
+LATER = {
+    "asyncio",
+    "logging",
+    "wellkept.recall",
+    "wellkept.facts.extract",
+    "wellkept.policy.summaries.digest",
+}
 
 
 LOOP = """

@@ -5,8 +5,8 @@ from datetime import datetime, timezone
 import pytest
 
 from wellkept.errors import InvalidInput
-from wellkept.policy import keydata
-from wellkept.policy.keydata import extract, missing
+from wellkept.policy.text import keydata
+from wellkept.policy.text.keydata import extract, missing
 
 
 def found(text: str, kind: str) -> list[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from wellkept.policy.language import fits, language, shares
+from wellkept.policy.text.language import fits, language, shares
 
 ENGLISH = (
     "I have two cats and my sister is allergic to them. The flight is at 7, and you have to be there by 5."

@@ -9,8 +9,8 @@ import pytest
 from tests.provider_rules import check_anthropic, check_openai
 from wellkept.errors import InvalidInput, StoreCorrupt
 from wellkept.policy.content import MARK
-from wellkept.policy.messages import dumps, loads, parse, repair, to_anthropic, to_openai
-from wellkept.policy.repair import EMPTY, OPENING, PLACEHOLDER
+from wellkept.policy.context.messages import dumps, loads, parse, repair, to_anthropic, to_openai
+from wellkept.policy.context.repair import EMPTY, OPENING, PLACEHOLDER
 from wellkept.records import Draft, Event, Image, Other, Text, Thinking, ToolCall, ToolResult
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "上海"'}}

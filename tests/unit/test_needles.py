@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from wellkept.policy.needles import Needle
-from wellkept.policy.words import index_tokens
+from wellkept.policy.privacy.needles import Needle
+from wellkept.policy.text.words import index_tokens
 
 ENDINGS = """
 s es ed d ing ings ly er ers est ness ful fulness less ment ments ize izes izing ization isation ation ational tional

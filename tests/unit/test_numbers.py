@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy import numbers
+from wellkept.policy.text import numbers
 
 
 def read(text: str) -> list[tuple[str, str]]:

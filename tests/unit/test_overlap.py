@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy.messages import parse
-from wellkept.policy.overlap import fresh_from, reach
+from wellkept.policy.context.messages import parse
+from wellkept.policy.context.overlap import fresh_from, reach
 from wellkept.records import Draft, Text, Thinking
 
 

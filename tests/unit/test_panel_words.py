@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the panel needs the extra `server`")
 
-from wellkept.policy.keydata import KINDS
+from wellkept.policy.text.keydata import KINDS
 from wellkept.server.panel import differences, shots
 from wellkept.server.panel.words import DEFAULT, LANGUAGES, REASONS, Words, choose
 from wellkept.store.facts import Actor, FactState

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from wellkept.policy import question
-from wellkept.policy.words import Term
+from wellkept.policy.recall import question
+from wellkept.policy.text.words import Term
 
 
 @pytest.mark.parametrize(

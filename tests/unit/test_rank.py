@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy import boosts, meaning, words
-from wellkept.policy.boosts import Age
-from wellkept.policy.corpus import Window
-from wellkept.policy.rank import rank
-from wellkept.policy.results import Ranking, Wish
-from wellkept.policy.shelf import Shelf
+from wellkept.policy.recall import boosts, meaning
+from wellkept.policy.recall.boosts import Age
+from wellkept.policy.recall.corpus import Window
+from wellkept.policy.recall.rank import rank
+from wellkept.policy.recall.results import Ranking, Wish
+from wellkept.policy.recall.shelf import Shelf
+from wellkept.policy.text import words
 
 NOW = datetime(2026, 6, 1, tzinfo=timezone.utc)
 

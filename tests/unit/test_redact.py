@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput
-from wellkept.policy.redact import DEFAULT, KINDS, Masked, redact
+from wellkept.policy.privacy.redact import DEFAULT, KINDS, Masked, redact
 from wellkept.records import Secret
 
 

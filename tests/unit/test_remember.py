@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from wellkept.policy.remember import remembered
+from wellkept.policy.text.remember import remembered
 
 
 def test_a_text_is_read_once_as_long_as_there_is_room() -> None:

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from wellkept.errors import InvalidInput, MissingExtra
-from wellkept.policy import tokens
+from wellkept.policy.text import tokens
 
 CLEAN = [
     "我小孩今年五岁，对恐龙特别着迷，周末想带他去自然博物馆看看。",

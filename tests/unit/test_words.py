@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wellkept.policy import han, words
+from wellkept.policy.text import han, words
 
 
 def finds(query: str, text: str) -> bool:

@@ -21,7 +21,7 @@ from wellkept.errors import NotFound
 from wellkept.facts.keep import made_ready
 from wellkept.memory import Memory
 from wellkept.policy.checks import milliseconds
-from wellkept.policy.claims import Claim
+from wellkept.policy.facts.claims import Claim
 from wellkept.records import Event, Scope, SessionInfo, blocks_of
 from wellkept.store.facts import Fact
 from wellkept.store.flash import care, location

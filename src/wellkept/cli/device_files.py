@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from wellkept.errors import InvalidInput
 from wellkept.formats import Entry, Extra, Item, Note, SessionStart, import_key
-from wellkept.policy.claims import Claim
+from wellkept.policy.facts.claims import Claim
 from wellkept.records import Event
 from wellkept.store.facts import Fact
 from wellkept.store.flash.faults import typed_errors

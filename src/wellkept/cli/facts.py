@@ -13,7 +13,7 @@ from wellkept.cli import render
 from wellkept.cli.moments import Time
 from wellkept.cli.output import clean, console, local, print_json, print_table
 from wellkept.cli.target import Target, target_options
-from wellkept.policy.claims import USER
+from wellkept.policy.facts.claims import USER
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 
 

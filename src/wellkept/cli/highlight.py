@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from wellkept.cli.output import clean
-from wellkept.policy.words import index_tokens, query_terms
+from wellkept.policy.text.words import index_tokens, query_terms
 
 _RUN = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _PIECE = re.compile(rf"[{_RUN}]+|[^\s{_RUN}]+")

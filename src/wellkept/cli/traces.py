@@ -13,7 +13,7 @@ from rich.text import Text
 from wellkept.cli import render
 from wellkept.cli.output import clean, console, local, print_json, print_table
 from wellkept.cli.target import Target, target_options
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 from wellkept.records import Policy, text_of
 from wellkept.store.protocol import Trace
 from wellkept.trace import Replay, policy_of

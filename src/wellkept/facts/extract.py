@@ -1,7 +1,7 @@
 """Extracts: asks a model what is durably true in what a user said, and keeps only what was really said.
 
 One job reads the user's messages since the last one, in one model call. The answer is untrusted: each claim
-passes the gate of ``policy.ground``, and code alone decides what it replaces. The result and the place up to
+passes the gate of ``policy.facts.ground``, and code alone decides what it replaces. The result and the place up to
 which was read are stored in one transaction.
 """
 
@@ -19,16 +19,16 @@ from wellkept.facts.keep import Keeper, Source, made_ready
 from wellkept.facts.wishes import heed
 from wellkept.jobs import Finish, Outcome, Run
 from wellkept.outbox import EXTRACT
-from wellkept.policy import answers, prompt
-from wellkept.policy.answers import Answer, Proposal, Unreadable
-from wellkept.policy.claims import USER, Claim
-from wellkept.policy.conflict import same_content
-from wellkept.policy.ground import UNQUOTED, Said, dated, refusal, since
-from wellkept.policy.intent import NOTHING, is_small_talk, sentences, states
-from wellkept.policy.labels import catalogue
-from wellkept.policy.quoted import own_words
-from wellkept.policy.wish import wishes, without_wishes
-from wellkept.policy.words import index_tokens
+from wellkept.policy.facts import answers, prompt
+from wellkept.policy.facts.answers import Answer, Proposal, Unreadable
+from wellkept.policy.facts.claims import USER, Claim
+from wellkept.policy.facts.conflict import same_content
+from wellkept.policy.facts.ground import UNQUOTED, Said, dated, refusal, since
+from wellkept.policy.facts.intent import NOTHING, is_small_talk, sentences, states
+from wellkept.policy.facts.labels import catalogue
+from wellkept.policy.facts.quoted import own_words
+from wellkept.policy.facts.wish import wishes, without_wishes
+from wellkept.policy.text.words import index_tokens
 from wellkept.records import Event, Record, Scope, text_of
 from wellkept.store.facts import EXPLICIT, Change
 from wellkept.store.protocol import SessionRef, Tables

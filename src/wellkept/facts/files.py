@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from wellkept.policy.evict import worth
+from wellkept.policy.facts.evict import worth
 from wellkept.store.facts import Change, Fact
 
 

@@ -15,11 +15,11 @@ from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
 from wellkept.outbox import put_if_due
-from wellkept.policy import needles
-from wellkept.policy.claims import USER
-from wellkept.policy.needles import Needle
-from wellkept.policy.wish import takes_most
-from wellkept.policy.words import index_tokens, query_terms
+from wellkept.policy.facts.claims import USER
+from wellkept.policy.facts.wish import takes_most
+from wellkept.policy.privacy import needles
+from wellkept.policy.privacy.needles import Needle
+from wellkept.policy.text.words import index_tokens, query_terms
 from wellkept.records import Document, Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables

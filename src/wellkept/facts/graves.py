@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wellkept.policy.claims import Claim
+from wellkept.policy.facts.claims import Claim
 from wellkept.records import Event, Scope, text_of
 from wellkept.store.facts import Fact
 from wellkept.store.protocol import SessionRef, Tables

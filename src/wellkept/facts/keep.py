@@ -11,10 +11,10 @@ from wellkept.embedding import put_job
 from wellkept.errors import Conflict, InvalidInput, NotFound
 from wellkept.facts.graves import graves_of
 from wellkept.policy.checks import check_text, plain_metadata
-from wellkept.policy.claims import Claim
-from wellkept.policy.conflict import Decision, decide
-from wellkept.policy.evict import surplus
-from wellkept.policy.labels import clean
+from wellkept.policy.facts.claims import Claim
+from wellkept.policy.facts.conflict import Decision, decide
+from wellkept.policy.facts.evict import surplus
+from wellkept.policy.facts.labels import clean
 from wellkept.records import Record, Scope, utc
 from wellkept.store.facts import Actor, Change, Fact, FactWriter
 from wellkept.store.protocol import SessionRef, Tables

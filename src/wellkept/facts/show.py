@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 from wellkept.core import Core
 from wellkept.facts.files import day
 from wellkept.outbox import held_back
-from wellkept.policy.assemble import Item, Section, fence
-from wellkept.policy.evict import worth
-from wellkept.policy.labels import catalogue
+from wellkept.policy.context.assemble import Item, Section, fence
+from wellkept.policy.facts.evict import worth
+from wellkept.policy.facts.labels import catalogue
 from wellkept.records import Candidate, Record, Scope
 from wellkept.store.facts import EXPLICIT, Change, Fact
 from wellkept.store.protocol import SessionRef, Tables

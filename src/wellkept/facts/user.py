@@ -15,10 +15,10 @@ from wellkept.facts.keep import Keeper, Kept, find, made_ready
 from wellkept.facts.wishes import pending
 from wellkept.ids import is_number
 from wellkept.policy.checks import check_limit, milliseconds, plain_metadata
-from wellkept.policy.claims import USER, Claim
-from wellkept.policy.filters import ANYTHING, Condition, matches
-from wellkept.policy.filters import parse as parse_filters
-from wellkept.policy.labels import carries, catalogue, check_labels, check_list
+from wellkept.policy.facts.claims import USER, Claim
+from wellkept.policy.facts.labels import carries, catalogue, check_labels, check_list
+from wellkept.policy.recall.filters import ANYTHING, Condition, matches
+from wellkept.policy.recall.filters import parse as parse_filters
 from wellkept.records import Record, Scope, utc
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.protocol import Tables
@@ -65,7 +65,7 @@ class FactsReader:
             cursor: the previous page's.
             labels: only those under one of these.
             states: "active", "archived", "retired".
-            filters: mem0's grammar, see ``policy.filters``; fields are those of ``Fact``, "memory",
+            filters: mem0's grammar, see ``policy.recall.filters``; fields are those of ``Fact``, "memory",
                 "categories" and the metadata.
             as_of: those that were active at an earlier moment (aware); ``states`` does not apply.
             user_id, agent_id, run_id: mem0's names; the user must be this one, the others are filters.

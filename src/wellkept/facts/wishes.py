@@ -8,7 +8,7 @@ from itertools import islice
 
 from wellkept.facts.graves import graves_of, sources
 from wellkept.facts.keep import Keeper
-from wellkept.policy.wish import Wish, named_by, takes_most, wishes
+from wellkept.policy.facts.wish import Wish, named_by, takes_most, wishes
 from wellkept.records import Event, Scope, text_of, utc
 from wellkept.store.facts import Doubt, Fact
 from wellkept.store.protocol import SessionRef, Tables

@@ -17,7 +17,7 @@ from wellkept.errors import InvalidInput
 from wellkept.formats.fields import optional, required, shown
 from wellkept.formats.items import Entry, Item, SessionStart, import_key
 from wellkept.formats.values import each, json_lines
-from wellkept.policy import dates
+from wellkept.policy.text import dates
 from wellkept.records import ROLES, Draft
 
 NAME = "bench"

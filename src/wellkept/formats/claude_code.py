@@ -19,7 +19,7 @@ from wellkept.errors import InvalidInput
 from wellkept.formats.fields import moment, optional, required, shown
 from wellkept.formats.items import Entry, Item, Note, SessionStart, import_key
 from wellkept.formats.values import Numbered, each, json_lines
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 from wellkept.records import blocks_of
 
 NAME = "claude-code"

@@ -21,7 +21,7 @@ from wellkept.formats.fields import list_of, optional, required
 from wellkept.formats.items import Extra
 from wellkept.ids import is_number
 from wellkept.policy.checks import milliseconds
-from wellkept.policy.claims import USER
+from wellkept.policy.facts.claims import USER
 from wellkept.records import Scope, utc
 from wellkept.store.facts import Actor, Book, Change, Fact, FactState, Graves
 

@@ -20,7 +20,7 @@ from wellkept.formats.fields import shown
 from wellkept.formats.items import BadLine, Entry, Item, SessionStart, import_key
 from wellkept.formats.source import TOO_DEEP
 from wellkept.formats.values import Numbered, each, values
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 
 _ID_FIELDS = ("id", "conversation_id", "session_id")
 _OWN_FIELDS = {*_ID_FIELDS, "title", "messages", "system"}

@@ -12,7 +12,7 @@ from wellkept.errors import MissingExtra, ModelError
 from wellkept.models.keys import key_for
 from wellkept.models.protocol import Reply, Usage
 from wellkept.models.retry import Retry, sdk_errors
-from wellkept.policy.messages import parse, repair, to_anthropic
+from wellkept.policy.context.messages import parse, repair, to_anthropic
 from wellkept.records import Content, Text
 
 HOME = "api.anthropic.com"

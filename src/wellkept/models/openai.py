@@ -13,7 +13,7 @@ from wellkept.errors import InvalidInput, MissingExtra, ModelError
 from wellkept.models.keys import key_for
 from wellkept.models.protocol import Reply, Usage
 from wellkept.models.retry import Refusal, Retry, sdk_errors
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 
 HOME = "api.openai.com"
 

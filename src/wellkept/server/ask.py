@@ -11,9 +11,9 @@ from starlette.requests import Request
 
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
-from wellkept.policy.messages import parse
-from wellkept.policy.overlap import fresh_from, reach
-from wellkept.policy.redact import redact_content
+from wellkept.policy.context.messages import parse
+from wellkept.policy.context.overlap import fresh_from, reach
+from wellkept.policy.privacy.redact import redact_content
 from wellkept.records import Draft, Event, Scope, text_of
 from wellkept.server.answers import Answer
 from wellkept.server.auth import check_headers, check_session, decoded, scope_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from wellkept.errors import InvalidInput
-from wellkept.policy.messages import parse, to_anthropic, to_openai
+from wellkept.policy.context.messages import parse, to_anthropic, to_openai
 from wellkept.records import Draft, Event
 from wellkept.server.answers import Answer, AnthropicAnswer, OpenAIAnswer
 

@@ -15,7 +15,7 @@ import httpx2
 
 from wellkept.aio import AsyncMemory
 from wellkept.memory import Memory
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 from wellkept.records import Scope, ToolCall, blocks_of
 from wellkept.server.answers import Answer
 from wellkept.server.providers import Json, Provider

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from wellkept.policy.claims import Claim
-from wellkept.policy.needles import Needle
+from wellkept.policy.facts.claims import Claim
+from wellkept.policy.privacy.needles import Needle
 from wellkept.records import Record, Scope
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class FactWriter(Protocol):
     """One operation on the facts of a scope. Index rows, log and anchor are kept up with each change."""
 
     def related(self, claim: Claim) -> list[Fact]:
-        """The active and archived facts that ``policy.conflict.decide`` has to look at for ``claim``, in
+        """The active and archived facts that ``policy.facts.conflict.decide`` has to look at for ``claim``, in
         order."""
 
     def labels(self, *, besides: int = 0) -> list[str]:

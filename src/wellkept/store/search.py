@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from wellkept.policy.corpus import Doc, Postings
-from wellkept.policy.filters import ANYTHING, Condition
-from wellkept.policy.words import Term
+from wellkept.policy.recall.corpus import Doc, Postings
+from wellkept.policy.recall.filters import ANYTHING, Condition
+from wellkept.policy.text.words import Term
 from wellkept.records import Record, Scope
 from wellkept.store.protocol import SessionRef
 
@@ -50,7 +50,7 @@ class Roll(NamedTuple):
 
 
 class Corpus(Protocol):
-    """One kind of document of a scope, as ranking reads it (see ``policy.corpus.Index``). Keys are the store's own."""
+    """One kind of document of a scope, as ranking reads it (see ``policy.recall.corpus.Index``). Keys are the store's own."""
 
     @property
     def kind(self) -> str:

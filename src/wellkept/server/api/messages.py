@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wellkept.policy.messages import parse
+from wellkept.policy.context.messages import parse
 from wellkept.records import Draft
 from wellkept.server.wire import Body, Moment
 

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from wellkept.policy.keydata import extract
+from wellkept.policy.text.keydata import extract
 from wellkept.records import plain
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wellkept.context import Context
-from wellkept.policy.assemble import NOTE
+from wellkept.policy.context.assemble import NOTE
 from wellkept.records import Candidate, Record, plain
 from wellkept.store.protocol import Trace
 

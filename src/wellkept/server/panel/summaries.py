@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from wellkept.memory import Memory
-from wellkept.policy.keydata import KINDS
+from wellkept.policy.text.keydata import KINDS
 from wellkept.records import Summary
 from wellkept.server.panel.desk import PanelRoute, Reading, Writing
 from wellkept.server.panel.differences import Kind, differences

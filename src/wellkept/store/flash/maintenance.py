@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from wellkept.errors import NotFound
-from wellkept.policy.tokens import estimate
+from wellkept.policy.text.tokens import estimate
 from wellkept.store.flash import JOURNAL, FlashStore, care
 from wellkept.store.flash.faults import typed_errors
 from wellkept.store.flash.journal import disk_of

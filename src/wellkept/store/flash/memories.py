@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from wellkept.policy.claims import Claim
+from wellkept.policy.facts.claims import Claim
 from wellkept.records import Document, Scope, utc
 from wellkept.store.facts import Fact, FactState, FactWriter
 from wellkept.store.flash.apply import item_of

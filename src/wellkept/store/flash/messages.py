@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from wellkept.errors import InvalidInput
 from wellkept.policy.content import json_text
-from wellkept.policy.messages import Shape, parse
-from wellkept.policy.wire import to_anthropic, to_openai
+from wellkept.policy.context.messages import Shape, parse
+from wellkept.policy.context.wire import to_anthropic, to_openai
 from wellkept.records import Content, Draft, Event, Other, Role, ToolCall, ToolResult, blocks_of, text_of
 from wellkept_flash import errors
 from wellkept_flash.session import record

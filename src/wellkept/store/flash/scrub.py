@@ -1,6 +1,6 @@
 """A last look at the files of a device's directory: what was erased must not be in any of them.
 
-Words are found as they are in rows (``policy.needles``), in what the files say and not in what their formats add.
+Words are found as they are in rows (``policy.privacy.needles``), in what the files say and not in what their formats add.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from wellkept.policy.needles import Needle
+from wellkept.policy.privacy.needles import Needle
 from wellkept.store.flash.places import Places
 from wellkept.store.flash.rows import Table
 from wellkept_flash import text

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from wellkept.policy.corpus import Postings
-from wellkept.policy.words import Term
+from wellkept.policy.recall.corpus import Postings
+from wellkept.policy.text.words import Term
 from wellkept.store.search import Roll
 from wellkept.store.sqlite.vectors import Matrices
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import apsw
 
 from wellkept.policy.content import loads
-from wellkept.policy.corpus import Doc, Postings
-from wellkept.policy.filters import ANYTHING, matches
-from wellkept.policy.words import Term
+from wellkept.policy.recall.corpus import Doc, Postings
+from wellkept.policy.recall.filters import ANYTHING, matches
+from wellkept.policy.text.words import Term
 from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import apsw
 
-from wellkept.policy.conflict import HANDLES_VERSION
 from wellkept.policy.content import loads
-from wellkept.policy.terms import event_terms
-from wellkept.policy.words import index_tokens, tokens_version
+from wellkept.policy.facts.conflict import HANDLES_VERSION
+from wellkept.policy.recall.terms import event_terms
+from wellkept.policy.text.words import index_tokens, tokens_version
 from wellkept.records import ROLES
 from wellkept.store.health import Finding
 from wellkept.store.sqlite.factrows import handles_of, read_fact, words_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
-from wellkept.policy import lazy
-from wellkept.policy.claims import USER
-from wellkept.policy.needles import Needle
+from wellkept.policy.facts.claims import USER
+from wellkept.policy.privacy.needles import Needle
+from wellkept.policy.text import lazy
 from wellkept.records import Scope
 from wellkept.store.facts import Actor, Graves
 from wellkept.store.protocol import SessionRef

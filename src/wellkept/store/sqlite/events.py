@@ -12,7 +12,7 @@ import apsw
 
 from wellkept.errors import Conflict, NotFound, StoreFull
 from wellkept.policy.content import MARK, loads
-from wellkept.policy.terms import event_terms
+from wellkept.policy.recall.terms import event_terms
 from wellkept.records import NOTHING, ROLES, Content, Event, utc
 from wellkept.store.protocol import NewEvent, SessionRef
 from wellkept.store.sqlite import tail

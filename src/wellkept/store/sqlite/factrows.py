@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from wellkept.ids import DIGITS, is_number
-from wellkept.policy.conflict import handles
-from wellkept.policy.words import index_tokens
+from wellkept.policy.facts.conflict import handles
+from wellkept.policy.text.words import index_tokens
 from wellkept.records import utc
 from wellkept.store.facts import Fact, FactState
 from wellkept.store.sqlite.sessions import dump, load

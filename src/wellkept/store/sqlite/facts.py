@@ -5,7 +5,7 @@ earlier change are those of now with the few that changed since put back, and re
 however long the log is.
 
 A user's facts are few: a search reads the words of all of them, which stand in their rows, and no index of words is
-kept up. What a new fact is compared with is found by ``policy.conflict.handles``.
+kept up. What a new fact is compared with is found by ``policy.facts.conflict.handles``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 import apsw
 
 from wellkept.errors import Conflict, NotFound
-from wellkept.policy.claims import Claim
-from wellkept.policy.conflict import fingerprint, handles
+from wellkept.policy.facts.claims import Claim
+from wellkept.policy.facts.conflict import fingerprint, handles
 from wellkept.records import ROLES, Scope, utc
 from wellkept.store.facts import EXPLICIT, Actor, Change, Fact, FactState
 from wellkept.store.protocol import SessionRef

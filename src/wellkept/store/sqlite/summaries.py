@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from wellkept.policy.words import index_tokens
+from wellkept.policy.text.words import index_tokens
 from wellkept.records import ROLES, LedgerLine, Summary, utc
 from wellkept.store.protocol import SessionRef, Uncovered
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS

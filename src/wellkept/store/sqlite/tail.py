@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from wellkept.policy.content import loads
-from wellkept.policy.terms import event_terms
-from wellkept.policy.words import Term
+from wellkept.policy.recall.terms import event_terms
+from wellkept.policy.text.words import Term
 from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.terms import Terms
 

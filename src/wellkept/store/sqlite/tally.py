@@ -10,7 +10,7 @@ import apsw
 
 from wellkept.models.protocol import Tokenizer
 from wellkept.policy.content import loads
-from wellkept.policy.tokens import event_tokens
+from wellkept.policy.text.tokens import event_tokens
 from wellkept.records import Content
 
 FIND = "SELECT value FROM settings WHERE name = 'tokenizer'"

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import apsw
 
-from wellkept.policy.corpus import Postings
-from wellkept.policy.words import Term
+from wellkept.policy.recall.corpus import Postings
+from wellkept.policy.text.words import Term
 
 SCHEMA = """
     CREATE VIRTUAL TABLE {name}_terms USING fts5 (terms, content='', columnsize=0, tokenize='ascii');

@@ -1,4 +1,4 @@
-"""Filters as SQL over events; they mean what ``policy.filters.matches`` does. Values are bound, never part of the text."""
+"""Filters as SQL over events; they mean what ``policy.recall.filters.matches`` does. Values are bound, never part of the text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from wellkept.policy.filters import Condition, Group, Test
+from wellkept.policy.recall.filters import Condition, Group, Test
 from wellkept.records import ROLES
 
 _ROLE = "CASE role " + " ".join(f"WHEN {number} THEN '{role}'" for number, role in enumerate(ROLES)) + " END"

@@ -1,0 +1,80 @@
+"""Words that the question did not use and its best hits do: pseudo-relevance feedback.
+
+After Rocchio (1971) and RM3 (Abdul-Jaleel et al. 2004), with few documents and few words, so that it cannot
+drift far.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from wellkept.policy.recall import bm25
+from wellkept.policy.recall.corpus import Postings
+from wellkept.policy.text import words
+from wellkept.policy.text.remember import remembered
+from wellkept.policy.text.words import Term
+
+DOCUMENTS = 3
+"""So many of the best hits are read."""
+
+LOOKED_UP = 16
+"""So many words of them are looked up."""
+
+TERMS = 10
+"""So many of those are taken."""
+
+WEIGHT = 0.3
+"""What the best of these words counts, beside 1 for a word of the question."""
+
+CLIP = 600
+"""Characters read of each hit."""
+
+
+_REMEMBERED = 15_000  # characters, about 1 MB with what is known of them; 4 MB of Chinese
+_LONG = 8  # bytes; up to here a longer word is likely to be a rarer one
+
+
+def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dict[str, float]:
+    """The likeliest words to search for as well, with what each is worth before it is known how rare it is.
+
+    Args:
+        hits: text and score of the best hits, best first.
+        known: tokens of the question, which are not taken again.
+    """
+    worth: dict[str, float] = {}
+    lengths: dict[str, int] = {}
+    for text, score in hits:
+        telling, size = _telling(text[:CLIP])
+        room = bm25.SATURATION + size / CLIP
+        share = score / hits[0][1]
+        for token, (count, length) in telling.items():
+            if token not in known:
+                worth[token] = worth.get(token, 0.0) + share * count / (count + room)
+                lengths[token] = length
+    likely = sorted([(-value * lengths[token], token) for token, value in worth.items()])
+    return {token: worth[token] for _, token in likely[:LOOKED_UP]}
+
+
+@remembered(_REMEMBERED)
+def _telling(text: str) -> tuple[Mapping[str, tuple[int, int]], int]:
+    """The tokens of ``text`` that are no function words: how often each stands in it, and how long it is, as far as that
+    counts; and how many tokens of all kinds there are."""
+    counts = Counter(words.index_tokens(text))
+    telling = {
+        token: (count, min(len(token.encode()), _LONG))
+        for token, count in counts.items()
+        if words.is_telling(token)
+    }
+    return telling, counts.total()
+
+
+def terms(worth: Mapping[str, float], postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:
+    """The words of ``candidates`` to search for, with weights up to ``WEIGHT``.
+
+    ``postings`` tells where each of them stands; a word of a single document leads to that document only.
+    """
+    held = {term: len(its) for term, its in postings.items() if len(its) > 1}
+    value = {term: worth[term.text] * bm25.idf(documents, frequency) for term, frequency in held.items()}
+    best = sorted(value, key=lambda term: (-value[term], term))[:TERMS]
+    return {term: WEIGHT * value[term] / value[best[0]] for term in best}
