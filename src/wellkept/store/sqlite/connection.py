@@ -29,6 +29,8 @@ BUSY_SECONDS = 10.0
 CLOSED = "This store was closed. Open it again with Memory(path)."
 _BATCH = 256
 _LINGER_SECONDS = 0.001
+_LOG_PAGES = 1_000
+_MOMENT = 0.05  # seconds
 
 # Connections that a forked child inherits must be neither used nor closed there
 # (sqlite.org/howtocorrupt.html §2.6).
@@ -67,6 +69,7 @@ class Connections:
         self._mutex = threading.Lock()
         self._queue: deque[_Write[Any]] = deque()
         self._crowd = 1
+        self._full_log = _LOG_PAGES
         self._gathering: threading.Lock | None = None
         self._closed = False
 
@@ -93,7 +96,8 @@ class Connections:
         if not self.in_memory and not self.read_only:
             connection.pragma("journal_mode", "wal")
             connection.pragma("journal_size_limit", 16 << 20)
-            connection.pragma("wal_autocheckpoint", 4000)
+            connection.wal_autocheckpoint(0)
+            connection.set_wal_hook(self._log_grew)
         # FULL syncs the log at each commit; NORMAL only at checkpoints.
         connection.pragma("synchronous", {"full": 2, "normal": 1}[self._durability])
         connection.pragma("foreign_keys", 1)
@@ -134,6 +138,24 @@ class Connections:
         self._local = threading.local()
         for connection in opened:
             _close(connection)
+
+    def _log_grew(self, connection: apsw.Connection, _name: str, pages: int) -> int:
+        """Move the log into the file when it is long, and have it begun anew, so that it grows no further.
+
+        SQLite's own way waits for nobody: among several processes, or many readers, somebody is always in the log, which
+        then grows for ever and is moved at every commit.
+        """
+        if pages >= self._full_log:
+            connection.set_busy_handler(_Patience(_MOMENT))
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+                self._full_log = _LOG_PAGES
+            except apsw.Error:
+                # The commit stands, whatever is in the way of this. A later one tries again.
+                self._full_log = pages + _LOG_PAGES
+            finally:
+                connection.set_busy_handler(_Patience())
+        return apsw.SQLITE_OK
 
     def empty_log(self) -> bool:
         """Move the log into the file and cut it off, unless somebody else is reading or writing; whether it is done."""
@@ -333,13 +355,14 @@ class _Patience:
     for it; measured, that gives half to two thirds of the commits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
+        self._seconds = BUSY_SECONDS if seconds is None else seconds
         self._deadline = 0.0
 
     def __call__(self, attempts: int) -> bool:
         now = time.monotonic()
         if attempts == 0:
-            self._deadline = now + BUSY_SECONDS
+            self._deadline = now + self._seconds
         if now > self._deadline:
             return False
         time.sleep(random.uniform(0.00001, 0.0001))
