@@ -38,10 +38,10 @@ PLACES = ("content", "speaker", "metadata", "idempotency_key")
 SESSIONS = "SELECT key, title, metadata FROM sessions WHERE scope = ?"
 SET_SESSION = "UPDATE sessions SET title = ?, metadata = ? WHERE key = ?"
 FACT_TABLES = {
-    "facts": "DELETE FROM facts WHERE key = ?",
-    "fact_uses": "DELETE FROM fact_uses WHERE fact = ?",
-    "fact_sources": "DELETE FROM fact_sources WHERE fact = ?",
-    "fact_changes": "DELETE FROM fact_changes WHERE fact = ?",
+    "facts": "DELETE FROM facts WHERE key = :fact",
+    "fact_uses": "DELETE FROM fact_uses WHERE fact = :fact",
+    "fact_sources": "DELETE FROM fact_sources WHERE fact = :fact",
+    "fact_changes": "DELETE FROM fact_changes WHERE scope = :scope AND fact = :fact",
 }
 UNLINK = "UPDATE facts SET superseded_by = NULL WHERE scope = ? AND superseded_by = ?"
 DROP_HANDLES = "DELETE FROM fact_handles WHERE scope = ? AND fact = ?"
@@ -184,7 +184,7 @@ class Erasures:
         removed["vectors"] += remove_vectors(self._db, owner, "fact", [key])
         self._db.execute(DROP_HANDLES, (owner, key))
         for table, statement in FACT_TABLES.items():
-            self._db.execute(statement, (key,))
+            self._db.execute(statement, {"scope": owner, "fact": key})
             removed[table] += self._db.changes()
         self._db.execute(UNLINK, (owner, key))
 

@@ -91,7 +91,10 @@ CHANGED = """
     GROUP BY f.scope
 """
 CHANGE = f"SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ? AND number = ?"
-BEFORE = "SELECT after FROM fact_changes WHERE fact = ? AND number < ? ORDER BY number DESC LIMIT 1"
+BEFORE = """
+    SELECT after FROM fact_changes WHERE scope = (SELECT scope FROM fact_changes WHERE number = ?2) AND fact = ?1
+    AND number < ?2 ORDER BY number DESC LIMIT 1
+"""
 NEWEST = "SELECT max(number) FROM fact_changes WHERE scope = ?"
 NEWEST_AT = (
     "SELECT max(number) FROM fact_changes WHERE scope = ? AND at <= ? AND (NOT ? OR actor <> 'extract')"

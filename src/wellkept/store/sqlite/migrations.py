@@ -149,4 +149,6 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("tail", f"DROP INDEX sessions_active; {tail.SCHEMA}"),
     ("fact_handles", FACT_HANDLES),
     ("tombstone_origins", TOMBSTONE_ORIGINS),
+    # A fact's changes are found among those of its user.
+    ("log_by_user", "DROP INDEX fact_changes_fact"),
 ]
