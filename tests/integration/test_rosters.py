@@ -77,7 +77,7 @@ DOC = Doc(1, "user", 0)
 
 def test_a_roster_grows_while_sessions_only_grow() -> None:
     rosters, lives = Rosters(), {5: (0, 0)}
-    rosters.put("event", 1, Roster((1,), Roll({1: DOC}, 1), lives, {5: 3}))
+    rosters.put(1, Roster((1,), Roll({1: DOC}, 1), lives, {5: 3}))
     assert rosters.grown_from(1, lives | {6: (0, 0)}) is not None
     assert rosters.grown_from(2, lives) is None
     assert rosters.grown_from(1, {5: (0, 1)}) is None
@@ -89,31 +89,29 @@ def test_only_so_many_documents_are_kept_and_only_as_of_their_stamp(monkeypatch:
     monkeypatch.setattr(at_hand, "MOST_DOCS", 3)
     rosters = Rosters()
     for owner in (1, 2, 2):
-        rosters.put("event", owner, Roster((7,), Roll({1: DOC, 2: DOC}, 2), {}, {}))
-    assert rosters.of("event", 1, (7,)) is None
-    assert rosters.of("fact", 2, (7,)) is None
-    assert rosters.of("event", 2, (8,)) is None
-    assert rosters.of("event", 2, (7,)) is not None
+        rosters.put(owner, Roster((7,), Roll({1: DOC, 2: DOC}, 2), {}, {}))
+    assert rosters.of(1, (7,)) is None
+    assert rosters.of(2, (8,)) is None
+    assert rosters.of(2, (7,)) is not None
 
 
 def test_only_so_many_places_are_kept_and_only_as_of_their_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(at_hand, "MOST_PLACES", 25)
     places, cat, dog = Places(), Term("cat"), Term("dog")
-    places.put("event", 1, (7,), {cat: {1: 1}})
-    places.put("event", 1, (7,), {dog: {}, cat: {1: 1}})
-    assert places.of("event", 1, (7,), [cat, dog, Term("cat", prefix=True)]) == {cat: {1: 1}, dog: {}}
-    assert not places.of("event", 1, (8,), [cat])
-    assert not places.of("fact", 1, (7,), [cat])
-    places.put("event", 2, (7,), {cat: {2: 1}})
-    assert places.of("event", 1, (7,), [cat])
-    places.put("event", 3, (7,), {cat: {3: 1}})
-    assert not places.of("event", 2, (7,), [cat])
-    places.put("event", 3, (8,), {dog: {3: 1}})
-    assert places.of("event", 3, (8,), [cat, dog]) == {dog: {3: 1}}
-    assert places.of("event", 1, (7,), [cat])
-    places.put("event", 3, (8,), {cat: dict.fromkeys(range(99), 1)})
-    assert not places.of("event", 1, (7,), [cat])
-    assert not places.of("event", 3, (8,), [cat])
+    places.put(1, (7,), {cat: {1: 1}})
+    places.put(1, (7,), {dog: {}, cat: {1: 1}})
+    assert places.of(1, (7,), [cat, dog, Term("cat", prefix=True)]) == {cat: {1: 1}, dog: {}}
+    assert not places.of(1, (8,), [cat])
+    places.put(2, (7,), {cat: {2: 1}})
+    assert places.of(1, (7,), [cat])
+    places.put(3, (7,), {cat: {3: 1}})
+    assert not places.of(2, (7,), [cat])
+    places.put(3, (8,), {dog: {3: 1}})
+    assert places.of(3, (8,), [cat, dog]) == {dog: {3: 1}}
+    assert places.of(1, (7,), [cat])
+    places.put(3, (8,), {cat: dict.fromkeys(range(99), 1)})
+    assert not places.of(1, (7,), [cat])
+    assert not places.of(3, (8,), [cat])
 
 
 def test_a_scope_that_is_too_large_is_searched_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a store has at hand between searches: what ranking knows of a scope's documents, and where words stand in them."""
+"""What a store has at hand between searches: what ranking knows of a scope's events, and where words stand in them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Lives: TypeAlias = dict[int, tuple[int, int]]
 
 
 class Roster(NamedTuple):
-    """The documents of one kind of a scope as of ``stamp``; of events those of each session up to a place in ``ends``."""
+    """The events of a scope as documents, as of ``stamp``: those of each session up to a place in ``ends``."""
 
     stamp: Stamp
     roll: Roll
@@ -41,34 +41,34 @@ class Rosters:
     """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
 
     A roster holds as long as its stamp, which is read in the transaction that asks, is the same: whoever writes to the
-    scope moves it on. Events never change: theirs can grow by what is new as long as no session has lost one.
+    scope moves it on. Events never change: a roster can grow by what is new as long as no session has lost one.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int], Roster] = OrderedDict()
+        self._kept: OrderedDict[int, Roster] = OrderedDict()
         self._documents = 0
 
-    def of(self, kind: str, owner: int, stamp: Stamp) -> Roll | None:
+    def of(self, owner: int, stamp: Stamp) -> Roll | None:
         """The documents of a scope as of ``stamp``."""
         with self._lock:
-            kept = self._kept.get((kind, owner))
+            kept = self._kept.get(owner)
             if kept is None or kept.stamp != stamp:
                 return None
-            self._kept.move_to_end((kind, owner))
+            self._kept.move_to_end(owner)
             return kept.roll
 
     def grown_from(self, owner: int, lives: Lives) -> Roster | None:
-        """The roster of a scope's events, its sessions being ``lives``, if none of those that it holds has lost one."""
+        """The roster of a scope, its sessions being ``lives``, if none of those that it holds has lost one."""
         with self._lock:
-            kept = self._kept.get(("event", owner))
+            kept = self._kept.get(owner)
         return kept if kept is not None and kept.lives.items() <= lives.items() else None
 
-    def put(self, kind: str, owner: int, roster: Roster) -> None:
+    def put(self, owner: int, roster: Roster) -> None:
         """Keep ``roster``, and let go of the ones unused for longest."""
         with self._lock:
-            self._drop(self._kept.pop((kind, owner), None))
-            self._kept[kind, owner] = roster
+            self._drop(self._kept.pop(owner, None))
+            self._kept[owner] = roster
             self._documents += len(roster.roll.docs)
             while self._documents > MOST_DOCS:
                 self._drop(self._kept.popitem(last=False)[1])
@@ -97,26 +97,26 @@ class Places:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int], _Found] = OrderedDict()
+        self._kept: OrderedDict[int, _Found] = OrderedDict()
         self._size = 0
 
-    def of(self, kind: str, owner: int, stamp: Stamp, terms: Collection[Term]) -> dict[Term, Postings]:
+    def of(self, owner: int, stamp: Stamp, terms: Collection[Term]) -> dict[Term, Postings]:
         """The postings of those of ``terms`` that are kept."""
         with self._lock:
-            kept = self._kept.get((kind, owner))
+            kept = self._kept.get(owner)
             if kept is None or kept.stamp != stamp:
                 return {}
-            self._kept.move_to_end((kind, owner))
+            self._kept.move_to_end(owner)
             return {term: kept.places[term] for term in terms if term in kept.places}
 
-    def put(self, kind: str, owner: int, stamp: Stamp, found: Mapping[Term, Postings]) -> None:
+    def put(self, owner: int, stamp: Stamp, found: Mapping[Term, Postings]) -> None:
         """Keep ``found``, and let go of the scopes unused for longest."""
         with self._lock:
-            kept = self._kept.pop((kind, owner), None)
+            kept = self._kept.pop(owner, None)
             if kept is None or kept.stamp != stamp:
                 self._size -= kept.size if kept is not None else 0
                 kept = _Found(stamp)
-            self._kept[kind, owner] = kept
+            self._kept[owner] = kept
             more = sum([len(places) + _A_WORD for term, places in found.items() if term not in kept.places])
             kept.places |= found
             kept.size += more

@@ -97,9 +97,8 @@ class _Indexed(_Corpus):
     kind: str
     _size: str
 
-    def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
-        self._at_hand = known
         self._terms = Terms(connection, self.kind)
 
     def size(self, scope: Scope) -> tuple[int, int]:
@@ -108,25 +107,7 @@ class _Indexed(_Corpus):
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
         owner = self._owner(scope)
-        if owner is None:
-            return {}
-        stamp = None if self._is_writing() else self._stamp_of_index(scope, owner)
-        if stamp is None:
-            return self._terms.postings(owner, terms)
-        found = self._at_hand.places.of(self.kind, owner, stamp, terms)
-        if len(found) < len(terms):
-            new = self._terms.postings(owner, [term for term in terms if term not in found])
-            self._at_hand.places.put(self.kind, owner, stamp, new)
-            found |= new
-        return found
-
-    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp | None:
-        """What is other as soon as the index of the scope is; None where nothing tells."""
-        return None
-
-    def _is_writing(self) -> bool:
-        """What is not committed may never be: it must not stay in memory."""
-        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
+        return {} if owner is None else self._terms.postings(owner, terms)
 
 
 class EventCorpus(_Indexed):
@@ -136,7 +117,8 @@ class EventCorpus(_Indexed):
     _size = SIZE
 
     def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
-        super().__init__(connection, known)
+        super().__init__(connection)
+        self._at_hand = known
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
         self._stamps: dict[int, Stamp] = {}
 
@@ -147,13 +129,30 @@ class EventCorpus(_Indexed):
         stamp = self._stamp(owner)
         if stamp[2] > at_hand.MOST_DOCS:
             return None
-        return self._at_hand.rosters.of(self.kind, owner, stamp) or self._called(owner, stamp)
+        return self._at_hand.rosters.of(owner, stamp) or self._called(owner, stamp)
 
     def _stamp(self, owner: int) -> Stamp:
         """Sessions only grow, and it tells how many there are, and events were and are, or are deleted."""
         if owner not in self._stamps:
             self._stamps[owner] = next(self._db.execute(EVENT_STAMP, (owner,)))
         return self._stamps[owner]
+
+    def _is_writing(self) -> bool:
+        """What is not committed may never be: it must not stay in memory."""
+        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
+    def _indexed(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
+        """What the index says, as far as it is at hand without asking it."""
+        owner = self._owner(scope)
+        if owner is None or self._is_writing():
+            return super().postings(scope, terms)
+        stamp = self._stamp_of_index(scope, owner)
+        found = self._at_hand.places.of(owner, stamp, terms)
+        if len(found) < len(terms):
+            new = super().postings(scope, [term for term in terms if term not in found])
+            self._at_hand.places.put(owner, stamp, new)
+            found |= new
+        return found
 
     def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
         """What is deleted is counted, and what was put into the index."""
@@ -176,7 +175,7 @@ class EventCorpus(_Indexed):
             docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
             speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
             roll = Roll({**roll.docs, **docs}, roll.terms + _terms(docs), roll.speakers | speakers)
-        self._at_hand.rosters.put(self.kind, owner, Roster(stamp, roll, lives, ends))
+        self._at_hand.rosters.put(owner, Roster(stamp, roll, lives, ends))
         return roll
 
     def size(self, scope: Scope) -> tuple[int, int]:
@@ -184,7 +183,7 @@ class EventCorpus(_Indexed):
         return documents, terms + sum(words.size for words in self._tail(scope).values())
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
-        found = super().postings(scope, terms)
+        found = self._indexed(scope, terms)
         newest: defaultdict[Term, dict[int, int]] = defaultdict(dict)
         for term, key, count in tail.occurrences(self._tail(scope), terms):
             newest[term][key] = count
