@@ -213,8 +213,8 @@ def _window(search: Search, zone: str) -> Window | None:
 # ── the index of a scope ─────────────────────────────────────────────────────────────────────────────────────
 
 _KIND_BITS = 72  # beyond any store's own keys
-# Only messages have neighbours: the keys of other documents are spread out.
-_SPREAD = {"event": 0, "fact": 2, "summary": 2}
+# Only messages have neighbours: the keys of other documents are spread out, and those of notes are so by themselves.
+_SPREAD = {"event": 0, "fact": 2, "summary": 0}
 
 
 class ScopeIndex:

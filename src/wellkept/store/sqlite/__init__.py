@@ -57,7 +57,7 @@ class SqliteTables:
         return {
             "event": EventCorpus(self._db, self._at_hand),
             "fact": FactCorpus(self._db),
-            "summary": SummaryCorpus(self._db),
+            "summary": SummaryCorpus(self._db, self._at_hand),
         }
 
 

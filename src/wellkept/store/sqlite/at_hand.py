@@ -16,8 +16,11 @@ from wellkept.store.sqlite.vectors import Matrices
 MOST_DOCS = 100_000
 """So many documents are kept in memory, about 25 MB; a scope with more is read anew for each question."""
 
+MOST_NOTES = 20_000
+"""So many summaries and lines of ledgers are kept as documents."""
+
 MOST_PLACES = 40_000
-"""So many places of words are kept in memory, about 4 MB."""
+"""So many places of words are kept in memory for each index, about 4 MB."""
 
 _A_WORD = 6  # takes as much memory as so many places
 
@@ -38,13 +41,14 @@ class Roster(NamedTuple):
 
 
 class Rosters:
-    """The most recently searched rosters, ``MOST_DOCS`` documents together; shared by the threads of a store.
+    """The most recently searched rosters, ``most`` documents together; shared by the threads of a store.
 
     A roster holds as long as its stamp, which is read in the transaction that asks, is the same: whoever writes to the
     scope moves it on. Events never change: a roster can grow by what is new as long as no session has lost one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_DOCS) -> None:
+        self._most = most
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, Roster] = OrderedDict()
         self._documents = 0
@@ -70,7 +74,7 @@ class Rosters:
             self._drop(self._kept.pop(owner, None))
             self._kept[owner] = roster
             self._documents += len(roster.roll.docs)
-            while self._documents > MOST_DOCS:
+            while self._documents > self._most:
                 self._drop(self._kept.popitem(last=False)[1])
 
     def _drop(self, roster: Roster | None) -> None:
@@ -132,3 +136,5 @@ class AtHand:
     matrices: Matrices = field(default_factory=Matrices)
     rosters: Rosters = field(default_factory=Rosters)
     places: Places = field(default_factory=Places)
+    notes: Rosters = field(default_factory=lambda: Rosters(MOST_NOTES))
+    places_in_notes: Places = field(default_factory=Places)

@@ -17,7 +17,7 @@ from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite import at_hand, tail
-from wellkept.store.sqlite.at_hand import AtHand, Lives, Roster, Stamp
+from wellkept.store.sqlite.at_hand import AtHand, Lives, Places, Roster, Rosters, Stamp
 from wellkept.store.sqlite.factrows import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.facts import NEWEST
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
@@ -57,18 +57,28 @@ EVENT_ROWS = f"""
 """
 FACT_WORDS = "SELECT key, words, changed FROM facts WHERE scope = ? AND state IN (0, 2)"
 FACT_ROWS = f"{SELECT_FACT}, f.words {FROM_FACTS} WHERE f.key IN {_KEYS} AND +f.scope = ? AND f.state <> 1"
-NOTE_SIZE = """
-    SELECT count(*), coalesce(sum(size) / 4, 0) FROM (
-        SELECT length(m.text) AS size FROM summaries m JOIN sessions s ON s.key = m.session WHERE s.scope = ?1
-        UNION ALL SELECT length(l.text) FROM ledger l JOIN sessions s ON s.key = l.session WHERE s.scope = ?1
+# When the message of a line of the ledger was said.
+SAID = f"coalesce((SELECT ts FROM events WHERE key = s.key << {SEQ_BITS} | l.seq), s.created)"
+NOTE_STAMP = "SELECT departed, noted FROM scopes WHERE key = ?"
+# The newest text of each topic and the lines of the ledger. Skips from one topic to the next, because a long session has
+# many versions.
+NOTES = f"""
+    WITH RECURSIVE topics (session, topic) AS (
+        SELECT key, (SELECT min(topic) FROM summaries WHERE session = key) FROM sessions WHERE scope = ?1 UNION ALL
+        SELECT session, (SELECT min(topic) FROM summaries m WHERE m.session = t.session AND m.topic > t.topic)
+        FROM topics t WHERE topic IS NOT NULL
     )
+    SELECT m.key << 4, length(m.text), m.at FROM topics t JOIN summaries m ON m.key = (
+        SELECT key FROM summaries WHERE session = t.session AND topic = t.topic ORDER BY version DESC LIMIT 1
+    ) UNION ALL
+    SELECT l.key << 4 | 8, length(l.text), {SAID} FROM sessions s JOIN ledger l ON l.session = s.key WHERE s.scope = ?1
 """
 SUMMARY_ROWS = f"""
     SELECT m.key << 4, s.key, s.id, m.text, m.at, m.covers_from, m.covers_to FROM summaries m
     JOIN sessions s ON s.key = m.session WHERE m.key IN {_KEYS} AND s.scope = ?
 """
 LEDGER_ROWS = f"""
-    SELECT l.key << 4 | 8, s.key, s.id, l.text, s.active, l.seq, l.seq FROM ledger l
+    SELECT l.key << 4 | 8, s.key, s.id, l.text, {SAID}, l.seq, l.seq FROM ledger l
     JOIN sessions s ON s.key = l.session WHERE l.key IN {_KEYS} AND s.scope = ?
 """
 SUMMARY_SIZES = SUMMARY_ROWS.replace("m.text", "length(m.text)")
@@ -92,35 +102,60 @@ class _Corpus:
 
 
 class _Indexed(_Corpus):
-    """Documents with an index of terms that is called after their kind."""
+    """Documents with an index of terms that is called after their kind. ``_stamps_of`` reads the stamp of a scope."""
 
     kind: str
-    _size: str
+    _stamps_of: str
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, rosters: Rosters, places: Places) -> None:
         super().__init__(connection)
         self._terms = Terms(connection, self.kind)
+        self._rosters = rosters
+        self._places = places
+        self._stamps: dict[int, Stamp] = {}
 
-    def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = next(self._db.execute(self._size, (self._owner(scope),)))
-        return int(documents), int(terms)
+    def _stamp(self, owner: int) -> Stamp:
+        """What is other as soon as there are other documents."""
+        if owner not in self._stamps:
+            self._stamps[owner] = next(self._db.execute(self._stamps_of, (owner,)))
+        return self._stamps[owner]
+
+    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
+        """What is other as soon as the index holds other words."""
+        return self._stamp(owner)
+
+    def _is_writing(self) -> bool:
+        """What is not committed may never be: it must not stay in memory."""
+        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
+        """What the index says, as far as it is at hand without asking it."""
         owner = self._owner(scope)
-        return {} if owner is None else self._terms.postings(owner, terms)
+        if owner is None:
+            return {}
+        if self._is_writing():
+            return self._terms.postings(owner, terms)
+        stamp = self._stamp_of_index(scope, owner)
+        found = self._places.of(owner, stamp, terms)
+        if len(found) < len(terms):
+            new = self._terms.postings(owner, [term for term in terms if term not in found])
+            self._places.put(owner, stamp, new)
+            found |= new
+        return found
 
 
 class EventCorpus(_Indexed):
-    """See ``store.protocol.Corpus``."""
+    """See ``store.protocol.Corpus``.
+
+    Sessions only grow: the stamp tells how many there are, how many events were and are in them, and how many are deleted.
+    """
 
     kind = "event"
-    _size = SIZE
+    _stamps_of = EVENT_STAMP
 
     def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
-        super().__init__(connection)
-        self._at_hand = known
+        super().__init__(connection, known.rosters, known.places)
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
-        self._stamps: dict[int, Stamp] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
         owner = self._owner(scope)
@@ -129,30 +164,7 @@ class EventCorpus(_Indexed):
         stamp = self._stamp(owner)
         if stamp[2] > at_hand.MOST_DOCS:
             return None
-        return self._at_hand.rosters.of(owner, stamp) or self._called(owner, stamp)
-
-    def _stamp(self, owner: int) -> Stamp:
-        """Sessions only grow, and it tells how many there are, and events were and are, or are deleted."""
-        if owner not in self._stamps:
-            self._stamps[owner] = next(self._db.execute(EVENT_STAMP, (owner,)))
-        return self._stamps[owner]
-
-    def _is_writing(self) -> bool:
-        """What is not committed may never be: it must not stay in memory."""
-        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
-
-    def _indexed(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
-        """What the index says, as far as it is at hand without asking it."""
-        owner = self._owner(scope)
-        if owner is None or self._is_writing():
-            return super().postings(scope, terms)
-        stamp = self._stamp_of_index(scope, owner)
-        found = self._at_hand.places.of(owner, stamp, terms)
-        if len(found) < len(terms):
-            new = super().postings(scope, [term for term in terms if term not in found])
-            self._at_hand.places.put(owner, stamp, new)
-            found |= new
-        return found
+        return self._rosters.of(owner, stamp) or self._called(owner, stamp)
 
     def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
         """What is deleted is counted, and what was put into the index."""
@@ -164,7 +176,7 @@ class EventCorpus(_Indexed):
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
         ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
         lives: Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
-        kept = self._at_hand.rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
+        kept = self._rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
             for key, end in ends.items()
@@ -175,15 +187,15 @@ class EventCorpus(_Indexed):
             docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
             speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
             roll = Roll({**roll.docs, **docs}, roll.terms + _terms(docs), roll.speakers | speakers)
-        self._at_hand.rosters.put(owner, Roster(stamp, roll, lives, ends))
+        self._rosters.put(owner, Roster(stamp, roll, lives, ends))
         return roll
 
     def size(self, scope: Scope) -> tuple[int, int]:
-        documents, terms = super().size(scope)
+        documents, terms = next(self._db.execute(SIZE, (self._owner(scope),)))
         return documents, terms + sum(words.size for words in self._tail(scope).values())
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
-        found = self._indexed(scope, terms)
+        found = super().postings(scope, terms)
         newest: defaultdict[Term, dict[int, int]] = defaultdict(dict)
         for term, key, count in tail.occurrences(self._tail(scope), terms):
             newest[term][key] = count
@@ -318,17 +330,37 @@ class SummaryCorpus(_Indexed):
     """See ``store.protocol.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
 
     kind = "summary"
-    _size = NOTE_SIZE
+    _stamps_of = NOTE_STAMP
 
-    def roll(self, scope: Scope) -> None:
-        """They are many, and asked for only where messages leave room."""
+    def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
+        super().__init__(connection, known.notes, known.places_in_notes)
+
+    def roll(self, scope: Scope) -> Roll | None:
+        owner = self._owner(scope)
+        if owner is None or self._is_writing():
+            return None
+        stamp = self._stamp(owner)
+        return self._rosters.of(owner, stamp) or self._called(owner, stamp)
+
+    def _called(self, owner: int, stamp: Stamp) -> Roll:
+        roll = self._all(owner)
+        self._rosters.put(owner, Roster(stamp, roll, {}, {}))
+        return roll
+
+    def _all(self, owner: int | None) -> Roll:
+        docs = {key: _note(size, at) for key, size, at in self._db.execute(NOTES, (owner,))}
+        return Roll(docs, _terms(docs))
+
+    def size(self, scope: Scope) -> tuple[int, int]:
+        roll = self._all(self._owner(scope))
+        return len(roll.docs), roll.terms
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""
         if narrow.condition != ANYTHING:
             return {}
         return {
-            key: Doc(max(1, size // 4), "user", at)
+            key: _note(size, at)
             for key, session, _, size, at, *_ in self._rows(scope, keys, SUMMARY_SIZES, LEDGER_SIZES)
             if (narrow.session is None or session == narrow.session.key) and narrow.spans(at)
         }
@@ -342,6 +374,11 @@ class SummaryCorpus(_Indexed):
             rows = [key >> 4 for key in keys if bool(key & 8) == in_ledger]
             if rows:
                 yield from self._db.execute(statement, (_listed(rows), owner))
+
+
+def _note(size: int, at: int) -> Doc:
+    """What ranking knows of a text of ``size`` characters."""
+    return Doc(max(1, size // 4), "user", at)
 
 
 def _note_hit(key: int, _session: int, id: str, text: str, at: int, first: int, last: int) -> Hit:

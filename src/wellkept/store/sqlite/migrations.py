@@ -151,4 +151,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("tombstone_origins", TOMBSTONE_ORIGINS),
     # A fact's changes are found among those of its user.
     ("log_by_user", "DROP INDEX fact_changes_fact"),
+    ("noted", "ALTER TABLE scopes ADD COLUMN noted INTEGER NOT NULL DEFAULT 0"),
 ]

@@ -31,6 +31,8 @@ NEWEST = "SELECT key, text FROM summaries WHERE session = ? AND topic = ? ORDER 
 ADD_LEDGER = """
     INSERT INTO ledger (session, seq, kind, value, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
 """
+# Keys are given again: who keeps something of the notes sees by this number that there are others.
+NOTED = "UPDATE scopes SET noted = noted + 1 WHERE key = ?"
 # What can be found: the newest text of each topic, and the ledger.
 NOTES = """
     SELECT key, text, 0 FROM (
@@ -80,6 +82,7 @@ class Summaries:
         self._db.execute(COVER, (covers_to, ref.key, ref.scope_key, expected))
         if not self._db.changes():
             return False
+        self._db.execute(NOTED, (ref.scope_key,))
         version = self._db.execute(NEXT_VERSION, (ref.key,)).get
         for summary in summaries:
             self._add(ref, version, summary)
@@ -137,6 +140,7 @@ class Summaries:
         self._db.execute(DROP, (ref.key, seq))
         dropped = self._db.changes()
         if dropped:
+            self._db.execute(NOTED, (ref.scope_key,))
             self._db.execute(UNCOVER, (ref.key,))
             self._db.execute(DROP_LEDGER, (ref.key,))
             self._reindex(ref, before)
