@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, ModelError
-from wellkept.policy.checks import check_budget
+from wellkept.policy.checks import check_budget, check_query
 from wellkept.policy.context.assemble import (
     LEAST_TOKENS,
     NOTE,
@@ -136,9 +136,11 @@ def build(
 
     ``seen``: number of the last change of the facts that the caller knows of.
 
-    Raises InvalidInput for a budget that is no positive number, NotFound for a session that is gone,
+    Raises InvalidInput for a query that is no text or a budget that is no positive number, NotFound for a session that is gone,
     BudgetExceeded when the newest user message does not fit.
     """
+    if query is not None:
+        check_query(query)
     budget = check_budget(core.policy.context_budget if budget is None else budget)
     room = core.room(budget)
     tiers = core.store.read(lambda tables: read_tiers(core, tables, ref, room, then, seen))

@@ -340,7 +340,7 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
 def open_store(location: str | PathLike[str], policy: Policy, tokenizer: Tokenizer = estimate) -> Store:
     """The store that ``location`` names."""
     location = fspath(location) if isinstance(location, PathLike) else location
-    if not isinstance(location, str) or not location:
+    if not isinstance(location, str) or not location or "\0" in location:
         raise InvalidInput(
             f'The store is {location!r}; it must be the path of a file, ":memory:" or "flash:DIR".'
         )

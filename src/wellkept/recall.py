@@ -16,7 +16,7 @@ from typing import TypeVar
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, ModelError, NotFound, WellkeptError
 from wellkept.models.protocol import Embedder
-from wellkept.policy.checks import check_limit, milliseconds
+from wellkept.policy.checks import check_limit, check_name, check_query, milliseconds
 from wellkept.policy.recall import filters
 from wellkept.policy.recall.boosts import Age
 from wellkept.policy.recall.corpus import Doc, Postings, Window
@@ -97,8 +97,9 @@ def search_of(
     explain: bool = False,
 ) -> Search:
     """The checked question. Raises InvalidInput, which names what is wrong."""
-    if not isinstance(query, str):
-        raise InvalidInput(f"The query is {type(query).__name__}; it must be text.")
+    check_query(query)
+    if session_id is not None:
+        check_name("session_id", session_id)
     if threshold is not None and not (isinstance(threshold, (int, float)) and 0 <= threshold <= 1):
         raise InvalidInput(f"The threshold is {threshold!r}; it must be between 0 and 1.")
     if now is not None:
@@ -123,9 +124,9 @@ _parse = filters.parse
 def _check_kinds(kinds: Sequence[str] | None) -> tuple[str, ...]:
     if kinds is None:
         return KINDS
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if isinstance(kinds, str) or unknown or not kinds:
-        raise InvalidInput(f"The kinds are {kinds!r}; choose some of: {', '.join(KINDS)}.")
+    is_list = isinstance(kinds, Collection) and not isinstance(kinds, str)
+    if not is_list or not kinds or not all(kind in KINDS for kind in kinds):
+        raise InvalidInput(f"The kinds are {kinds!r:.80}; choose some of: {', '.join(KINDS)}.")
     return tuple(kinds)
 
 

@@ -11,6 +11,7 @@ from wellkept.outbox import extract_now, put_extraction, put_if_due
 from wellkept.policy.checks import (
     check_draft,
     check_limit,
+    check_messages,
     check_seq,
     check_text,
     milliseconds,
@@ -253,6 +254,7 @@ class Session(SessionReader):
         none."""
         from wellkept.policy.context.messages import parse
 
+        check_messages(messages)
         return self.append([item if isinstance(item, Draft) else parse(item) for item in messages])
 
     def append(self, drafts: Sequence[Draft]) -> list[Event]:

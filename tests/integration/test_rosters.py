@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wellkept import Memory
+from wellkept import Memory, Policy
 from wellkept.policy.recall.corpus import Doc
 from wellkept.policy.text.words import Term
 from wellkept.recall import Result
@@ -23,17 +23,24 @@ from wellkept.testing import FakeClock
 
 WORDS = st.sampled_from(["cat", "dogs run", "恐龙", "喜欢猫", "2024-03-05", "the", "Paris in May"])
 STEPS = st.tuples(
-    st.sampled_from(["say", "say", "say", "pop", "delete", "forget", "keep", "retire", "search"]),
+    st.sampled_from(
+        ["say", "say", "say", "pop", "delete", "forget", "keep", "retire", "search", "summarise", "rebuild"]
+    ),
     st.integers(0, 2),
     WORDS,
 )
 
 
+EAGER = Policy(recent_window_size=1, summarize_every=1)
 NOW = datetime(2026, 6, 1, tzinfo=timezone.utc)
 
 
 def found(memory: Memory, query: str) -> list[Result]:
     return memory.user("ann", namespace="n").search(query, now=NOW, explain=True)
+
+
+def derived(memory: Memory, query: str) -> list[Result]:
+    return memory.user("ann", namespace="n").search(query, now=NOW, kinds=["summary"], explain=True)
 
 
 def step(memory: Memory, kind: str, number: int, words: str) -> None:
@@ -53,6 +60,14 @@ def step(memory: Memory, kind: str, number: int, words: str) -> None:
         ann.keep(words)
     elif kind == "retire":
         ann.delete_all()
+    elif kind == "summarise":
+        chat.add_messages(
+            [{"role": "user", "content": f"{words} {place}, 第{place}号"} for place in range(3)]
+        )
+        memory.run_jobs()
+    elif kind == "rebuild":
+        chat.rebuild_summaries()
+        memory.run_jobs()
 
 
 @settings(max_examples=40, deadline=None)
@@ -64,11 +79,12 @@ def test_another_handle_finds_what_a_new_one_finds(steps: list[tuple[str, int, s
         patch.object(tail, "LOOK_EVERY", 2),
     ):
         path = str(Path(folder) / "a.db")
-        with Memory(path, worker=False) as writer, Memory(path, worker=False) as reader:
+        with Memory(path, policy=EAGER, worker=False) as writer, Memory(path, worker=False) as reader:
             for kind, number, text in steps:
                 step(writer, kind, number, text)
                 with Memory(path, worker=False) as fresh:
                     assert found(reader, text) == found(fresh, text)
+                    assert derived(reader, text) == derived(fresh, text)
                     assert found(reader, "猫") == found(fresh, "猫")
 
 
@@ -85,9 +101,8 @@ def test_a_roster_grows_while_sessions_only_grow() -> None:
     assert rosters.grown_from(1, {}) is None
 
 
-def test_only_so_many_documents_are_kept_and_only_as_of_their_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(at_hand, "MOST_DOCS", 3)
-    rosters = Rosters()
+def test_only_so_many_documents_are_kept_and_only_as_of_their_stamp() -> None:
+    rosters = Rosters(3)
     for owner in (1, 2, 2):
         rosters.put(owner, Roster((7,), Roll({1: DOC, 2: DOC}, 2), {}, {}))
     assert rosters.of(1, (7,)) is None

@@ -48,6 +48,37 @@ def test_the_newest_come_in_conversation_order(chat: Session) -> None:
     assert len(chat.get_recent(10**30)) == 30
 
 
+@pytest.mark.parametrize("messages", [None, 5, "text", {"role": "user", "content": "one"}])
+def test_what_is_no_list_of_messages_is_refused(chat: Session, messages: Any) -> None:
+    with pytest.raises(InvalidInput, match="list of messages"):
+        chat.add_messages(messages)
+
+
+def test_blocks_in_a_providers_shape_are_shown_the_way(chat: Session) -> None:
+    with pytest.raises(InvalidInput, match="add_messages"):
+        chat.add_message("user", [{"type": "text", "text": "hello"}])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("query", [5, b"tea", ["tea"]])
+def test_a_query_is_text(chat: Session, query: Any) -> None:
+    with pytest.raises(InvalidInput, match="query"):
+        chat.get_context(query)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"session_id": ["s"]}, {"session_id": 5}, {"session_id": ""}, {"kinds": 0}, {"kinds": [["fact"]]}],
+)
+def test_a_search_says_what_is_wrong_with_it(memory: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        memory.user("alice", namespace="acme").search("tea", **wrong)
+
+
+def test_a_path_that_no_system_has_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="path"):
+        Memory("a\0b")
+
+
 def test_messages_are_stored_all_or_none(chat: Session) -> None:
     good = {"role": "user", "content": "fine"}
     for bad in (

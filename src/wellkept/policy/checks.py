@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -28,7 +28,8 @@ def check_draft(draft: Draft) -> None:
     content = draft.content
     if not isinstance(content, str) and not _are_blocks(content):
         raise InvalidInput(
-            f"The content is {type(content).__name__}; it must be text or a tuple of content blocks."
+            f"The content is {type(content).__name__}; it must be text or a tuple of content blocks. "
+            "What is in a provider's shape goes through add_messages."
         )
     if draft.role == "tool" and isinstance(content, str):
         raise InvalidInput(
@@ -78,6 +79,18 @@ def check_name(what: str, value: object) -> None:
         raise InvalidInput(f"The {what} is {value!r:.80}; it must be text of 1 to {MAX_NAME} characters.")
     if any(not character.isprintable() for character in value):
         raise InvalidInput(f"The {what} {value!r:.80} holds control characters or broken text.")
+
+
+def check_messages(messages: object) -> None:
+    """Raise InvalidInput unless ``messages`` is several things, as a single message is not."""
+    if not isinstance(messages, Iterable) or isinstance(messages, (str, Mapping)):
+        raise InvalidInput(f"The messages are {type(messages).__name__}; they must be a list of messages.")
+
+
+def check_query(query: object) -> None:
+    """Raise InvalidInput unless ``query`` is text, of whatever kind."""
+    if not isinstance(query, str):
+        raise InvalidInput(f"The query is {type(query).__name__}; it must be text.")
 
 
 def check_limit(limit: int) -> int:

@@ -174,7 +174,7 @@ def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning |
     return Found(
         key=key,
         score=sum(parts.values()) * math.prod(factors.values()),
-        relevance=max(shares, meant.similarity(key) if meant else 0.0),
+        relevance=min(1.0, max(shares, meant.similarity(key) if meant else 0.0)),
         parts={**parts, **factors},
         around=tuple([near for near in (before, after) if near in pool.docs]),
     )
