@@ -50,7 +50,7 @@ def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dic
         share = score / hits[0][1]
         for token, count in counts.items():
             worth[token] = worth.get(token, 0.0) + share * count / (count + room)
-    likely = {token: value * min(len(token.encode()), _LONG) for token, value in worth.items()}
+    likely = {token: value * len(token.encode()[:_LONG]) for token, value in worth.items()}
     best = sorted(sorted(likely), key=likely.__getitem__, reverse=True)
     new = (token for token in best if token not in known and words.is_telling(token))
     return {token: worth[token] for token in islice(new, LOOKED_UP)}

@@ -117,7 +117,7 @@ def is_telling(token: str) -> bool:
 
 def is_loose(token: str) -> bool:
     """True for a pair of characters of which one is a function word, as 的猫: less than a word."""
-    return len(token) == 2 and _RUN.match(token) is not None and not _STOP_CHARACTERS.isdisjoint(token)
+    return len(token) == 2 and not _STOP_CHARACTERS.isdisjoint(token)
 
 
 def characters(token: str) -> list[str]:
