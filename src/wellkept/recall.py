@@ -235,7 +235,7 @@ class ScopeIndex:
         self._is_plain = [corpus.kind for corpus in self._corpora] == ["event"]
         self._known: Mapping[int, Doc] = {}
         self._asked: set[int] = set()
-        self._hits: dict[int, tuple[str, Hit]] = {}
+        self._hits: dict[int, Hit] = {}
         self._knows_all = self._learn([rolls[corpus] for corpus in self._corpora])
         self.documents = sum([documents for documents, _ in sizes.values()])
         self.average = sum([terms for _, terms in sizes.values()]) / (self.documents or 1)
@@ -292,15 +292,14 @@ class ScopeIndex:
 
     def texts(self, keys: Collection[int]) -> dict[int, str]:
         """See ``policy.recall.corpus.Index``."""
-        return {key: hit.text for key, (_, hit) in self.hits(keys).items()}
+        hits = self.hits(keys)
+        return {key: hits[key].text for key in keys if key in hits}
 
-    def hits(self, keys: Iterable[int]) -> dict[int, tuple[str, Hit]]:
-        """The kind of each document and what results show of it."""
-        wanted = set(keys)
-        for place, corpus, its in self._parted(wanted - self._hits.keys()):
-            found = self._keyed(place, corpus.hits(self.scope, its))
-            self._hits |= {key: (corpus.kind, hit) for key, hit in found.items()}
-        return {key: self._hits[key] for key in wanted & self._hits.keys()}
+    def hits(self, keys: Iterable[int]) -> Mapping[int, Hit]:
+        """What results show of those of ``keys`` that exist; it may be of more."""
+        for place, corpus, its in self._parted(set(keys) - self._hits.keys()):
+            self._hits |= self._keyed(place, corpus.hits(self.scope, its))
+        return self._hits
 
     def key(self, kind: str, key: int) -> int:
         """The key here of a document of a corpus."""
@@ -322,16 +321,16 @@ class ScopeIndex:
 
 def _results(index: ScopeIndex, ranking: Ranking, explain: bool) -> tuple[list[Result], list[Result]]:
     hits = index.hits([it.key for it in ranking.found] + [it.key for it in ranking.dropped])
-    dropped = [_dropped(it, *hits[it.key]) for it in ranking.dropped if it.key in hits] if explain else []
+    dropped = [_dropped(it, hits[it.key]) for it in ranking.dropped if it.key in hits] if explain else []
     return [_result(found, hits) for found in ranking.found], dropped
 
 
-def _result(found: Found, hits: Mapping[int, tuple[str, Hit]]) -> Result:
-    kind, hit = hits[found.key]
-    alike = [event for key in found.same for event in hits[key][1].events]
+def _result(found: Found, hits: Mapping[int, Hit]) -> Result:
+    hit = hits[found.key]
+    alike = [event for key in found.same for event in hits[key].events]
     return Result(
         id=hit.id,
-        kind=kind,
+        kind=hit.kind,
         text=hit.text,
         score=found.score,
         relevance=found.relevance,
@@ -351,10 +350,10 @@ def _beside(hit: Hit, distance: int) -> str:
     return f"{session}:{int(seq) + distance}"
 
 
-def _dropped(it: Dropped, kind: str, hit: Hit) -> Result:
+def _dropped(it: Dropped, hit: Hit) -> Result:
     return Result(
         id=hit.id,
-        kind=kind,
+        kind=hit.kind,
         text=hit.text,
         score=it.score,
         relevance=0.0,

@@ -31,6 +31,7 @@ class Narrow(Record):
 class Hit(NamedTuple):
     """A document as a result shows it. ``events``: ids of the events that it was made from."""
 
+    kind: str
     id: str
     session_id: str | None
     text: str

@@ -70,10 +70,12 @@ def with_neighbours(own: Mapping[int, float], lenders: Mapping[int, float]) -> d
     get = total.get
     for key, score in lenders.items():
         near, far = NEAR * score, FAR * score
-        total[key - 2] = get(key - 2, 0.0) + far
-        total[key - 1] = get(key - 1, 0.0) + near
-        total[key + 1] = get(key + 1, 0.0) + near
-        total[key + 2] = get(key + 2, 0.0) + far
+        before, after = key - 1, key + 1
+        total[before] = get(before, 0.0) + near
+        total[after] = get(after, 0.0) + near
+        before, after = key - 2, key + 2
+        total[before] = get(before, 0.0) + far
+        total[after] = get(after, 0.0) + far
     return total
 
 

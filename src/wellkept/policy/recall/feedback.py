@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 from wellkept.policy.recall import bm25
 from wellkept.policy.recall.corpus import Postings
@@ -43,30 +44,22 @@ def candidates(hits: Sequence[tuple[str, float]], known: Collection[str]) -> dic
         known: tokens of the question, which are not taken again.
     """
     worth: dict[str, float] = {}
-    lengths: dict[str, int] = {}
     for text, score in hits:
-        telling, size = _telling(text[:CLIP])
-        room = bm25.SATURATION + size / CLIP
+        counts = _counts(text[:CLIP])
+        room = bm25.SATURATION + counts.total() / CLIP
         share = score / hits[0][1]
-        for token, (count, length) in telling.items():
-            if token not in known:
-                worth[token] = worth.get(token, 0.0) + share * count / (count + room)
-                lengths[token] = length
-    likely = sorted([(-value * lengths[token], token) for token, value in worth.items()])
-    return {token: worth[token] for _, token in likely[:LOOKED_UP]}
+        for token, count in counts.items():
+            worth[token] = worth.get(token, 0.0) + share * count / (count + room)
+    likely = {token: value * len(token.encode()[:_LONG]) for token, value in worth.items()}
+    best = sorted(sorted(likely), key=likely.__getitem__, reverse=True)
+    new = (token for token in best if token not in known and words.is_telling(token))
+    return {token: worth[token] for token in islice(new, LOOKED_UP)}
 
 
 @remembered(_REMEMBERED)
-def _telling(text: str) -> tuple[Mapping[str, tuple[int, int]], int]:
-    """The tokens of ``text`` that are no function words: how often each stands in it, and how long it is, as far as that
-    counts; and how many tokens of all kinds there are."""
-    counts = Counter(words.index_tokens(text))
-    telling = {
-        token: (count, min(len(token.encode()), _LONG))
-        for token, count in counts.items()
-        if words.is_telling(token)
-    }
-    return telling, counts.total()
+def _counts(text: str) -> Counter[str]:
+    """How often each token stands in ``text``."""
+    return Counter(words.index_tokens(text))
 
 
 def terms(worth: Mapping[str, float], postings: Mapping[Term, Postings], documents: int) -> dict[Term, float]:

@@ -51,7 +51,7 @@ def read(text: str, speakers: Iterable[str] = ()) -> Question:
 
 def share_asked(sentences: Collection[str]) -> float:
     """How much of a text its sentences with a question mark at the end make up, from 0 to 1."""
-    asked = sum(len(sentence) for sentence in sentences if sentence.endswith(("?", "？")))
+    asked = sum([len(sentence) for sentence in sentences if sentence.endswith(("?", "？"))])
     return asked / (sum(map(len, sentences)) or 1)
 
 

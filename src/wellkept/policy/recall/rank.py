@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from wellkept.policy.recall import bm25, boosts, feedback, meaning, question, results
@@ -57,9 +57,9 @@ class _Pool:
 
     def best(self, count: int) -> list[int]:
         """The keys of the documents with the ``count`` best sums."""
-        # A sum is no less than what the document has of its own words: so many of these set the bar.
-        own = sorted(self.text.values(), reverse=True)
-        least = own[count - 1] * self.scale if len(own) >= count else -math.inf
+        # So many of any documents set a bar for the best ones, and the lenders are likely to be among those.
+        sums = sorted([self.sums[key] for key in self.lenders], reverse=True)
+        least = sums[count - 1] if len(sums) >= count else -math.inf
         return _best(
             {key: score for key, score in self.sums.items() if score >= least and key in self.docs}, count
         )
@@ -95,7 +95,8 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
             factors[key]["age"] = factor
     found = [_found(key, pool, factors[key], meant) for key in texts]
     found.sort(key=lambda candidate: (-candidate.score, candidate.key))
-    return replace(results.choose(found, tokens, wish), added=tuple(term.text for term in pool.added))
+    kept, dropped = results.choose(found, tokens, wish)
+    return Ranking(found=tuple(kept), dropped=tuple(dropped), added=tuple([term.text for term in pool.added]))
 
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:

@@ -13,6 +13,8 @@ from wellkept.records import Record
 ALIKE = 0.9
 """Two texts that share this part of their tokens say the same."""
 
+_OF_WORDS = ("text", "feedback", "neighbours")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish(Record):
@@ -74,7 +76,9 @@ class Ranking(Record):
     added: tuple[str, ...] = ()
 
 
-def choose(candidates: Iterable[Found], tokens: Mapping[int, frozenset[str]], wish: Wish) -> Ranking:
+def choose(
+    candidates: Iterable[Found], tokens: Mapping[int, frozenset[str]], wish: Wish
+) -> tuple[list[Found], list[Dropped]]:
     """Parts candidates, best first, into results and the dropped; ``tokens`` are those of their texts."""
     kept: dict[int, Found] = {}
     dropped: list[Dropped] = []
@@ -89,15 +93,14 @@ def choose(candidates: Iterable[Found], tokens: Mapping[int, frozenset[str]], wi
         if reason is None:
             kept[candidate.key] = candidate
         else:
-            dropped.append(Dropped(key=candidate.key, score=candidate.score, reason=reason))
-    return Ranking(found=tuple(kept.values()), dropped=tuple(dropped))
+            dropped.append(Dropped(candidate.key, candidate.score, reason))
+    return list(kept.values()), dropped
 
 
 def _too_weak(candidate: Found, wish: Wish) -> str | None:
     if candidate.relevance < wish.threshold:
         return f"relevance {candidate.relevance:.2f} is below the threshold {wish.threshold:.2f}"
-    shares_words = candidate.parts.keys() & {"text", "feedback", "neighbours"}
-    if not shares_words and candidate.relevance < wish.similarity:
+    if candidate.relevance < wish.similarity and candidate.parts.keys().isdisjoint(_OF_WORDS):
         return f"shares no word, and its similarity {candidate.relevance:.2f} is below {wish.similarity:.2f}"
     return None
 

@@ -19,6 +19,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain
+from operator import add
 from typing import NamedTuple
 
 from wellkept.policy.text import han, lazy
@@ -62,7 +63,7 @@ def index_tokens(text: str) -> list[str]:
         if kind == "word":
             tokens += _word_tokens(chunk)
         elif kind == "run":
-            tokens += map(str.__add__, chunk, chunk[1:])
+            tokens += map(add, chunk, chunk[1:])
             tokens.append(chunk[-1])
         else:
             tokens.append(_emoji(chunk))
@@ -116,7 +117,7 @@ def is_telling(token: str) -> bool:
 
 def is_loose(token: str) -> bool:
     """True for a pair of characters of which one is a function word, as 的猫: less than a word."""
-    return len(token) == 2 and _RUN.match(token) is not None and not _STOP_CHARACTERS.isdisjoint(token)
+    return len(token) == 2 and not _STOP_CHARACTERS.isdisjoint(token)
 
 
 def characters(token: str) -> list[str]:
@@ -127,6 +128,9 @@ def characters(token: str) -> list[str]:
 
 def _chunks(text: str) -> Iterator[tuple[str | None, str]]:
     """The pieces of ``text`` that hold tokens: words with what joins them, runs of pairs, emoji."""
+    if text.isascii():
+        yield from (("word", chunk) for chunk in _ASCII_CHUNK.findall(text))
+        return
     for match in _CHUNK.finditer(unicodedata.normalize("NFKC", text)):
         chunk = match[0]
         yield match.lastgroup, simplify(chunk) if match.lastgroup == "run" else chunk
@@ -135,7 +139,7 @@ def _chunks(text: str) -> Iterator[tuple[str | None, str]]:
 def _run_terms(run: str) -> list[Term]:
     if len(run) == 1:
         return [Term(run, prefix=True, stop=run in _STOP_CHARACTERS)]
-    pairs = map(str.__add__, run, run[1:])
+    pairs = map(add, run, run[1:])
     return [Term(pair, stop=_STOP_CHARACTERS.issuperset(pair)) for pair in pairs]
 
 

@@ -243,7 +243,7 @@ def _terms(docs: Mapping[int, Doc]) -> int:
 
 def _event_hit(key: int, session: str, role: int, content: str, ts: int, speaker: str | None) -> Hit:
     id = f"{session}:{key & MAX_SEQ}"
-    return Hit(id, session, text_of(loads(content)), utc(ts), ROLES[role], speaker, (id,))
+    return Hit("event", id, session, text_of(loads(content)), utc(ts), ROLES[role], speaker, (id,))
 
 
 _Words: TypeAlias = list[tuple[int, list[str], int]]
@@ -306,6 +306,7 @@ class FactCorpus(_Corpus):
 def _fact_hit(fact: Fact) -> Hit:
     session = fact.sources[0].rpartition(":")[0] if fact.sources else None
     return Hit(
+        kind="fact",
         id=fact.id,
         session_id=session,
         text=fact.text,
@@ -385,6 +386,7 @@ def _note_hit(key: int, _session: int, id: str, text: str, at: int, first: int, 
     events = tuple(f"{id}:{seq}" for seq in range(first, last + 1))
     part = "ledger" if key & 8 else "summary"
     return Hit(
+        kind="summary",
         id=f"{id}/{part}/{key >> 4}",
         session_id=id,
         text=text,

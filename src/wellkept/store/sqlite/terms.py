@@ -7,9 +7,9 @@ and the cost of a question follows the size of one user's memory.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 
 import apsw
 
@@ -78,14 +78,10 @@ class Terms:
         return dict(zip(terms, map(_counted, json.loads(f"[{places}]")), strict=True))
 
 
-def _counted(docs: list[int]) -> dict[int, int]:
-    """How often each of ``docs`` occurs; most occur once."""
-    counts = dict.fromkeys(docs, 1)
-    if len(counts) < len(docs):
-        for doc, following in pairwise(sorted(docs)):
-            if doc == following:
-                counts[doc] += 1
-    return counts
+def _counted(docs: list[int]) -> Postings:
+    """How often each of ``docs`` occurs; most words occur once in whatever they occur in."""
+    once = dict.fromkeys(docs, 1)
+    return once if len(once) == len(docs) else Counter(docs)
 
 
 def salted(scope_key: int, terms: Sequence[str]) -> str:
