@@ -20,7 +20,7 @@ MOST_NOTES = 20_000
 """So many summaries and lines of ledgers are kept as documents."""
 
 MOST_PLACES = 40_000
-"""So many places of words are kept in memory for each index, about 4 MB."""
+"""So many places of words are kept in memory, about 4 MB."""
 
 _A_WORD = 6  # takes as much memory as so many places
 
@@ -137,4 +137,3 @@ class AtHand:
     rosters: Rosters = field(default_factory=Rosters)
     places: Places = field(default_factory=Places)
     notes: Rosters = field(default_factory=lambda: Rosters(MOST_NOTES))
-    places_in_notes: Places = field(default_factory=Places)

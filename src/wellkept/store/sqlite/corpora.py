@@ -17,10 +17,11 @@ from wellkept.records import ROLES, Scope, text_of, utc
 from wellkept.store.facts import Fact
 from wellkept.store.search import Hit, Narrow, Roll
 from wellkept.store.sqlite import at_hand, tail
-from wellkept.store.sqlite.at_hand import AtHand, Lives, Places, Roster, Rosters, Stamp
+from wellkept.store.sqlite.at_hand import AtHand, Lives, Roster, Stamp
 from wellkept.store.sqlite.factrows import FROM_FACTS, SELECT_FACT, read_fact
 from wellkept.store.sqlite.facts import NEWEST
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.notewords import NoteWords
 from wellkept.store.sqlite.sessions import scope_key
 from wellkept.store.sqlite.terms import Terms
 from wellkept.store.sqlite.where import where
@@ -97,65 +98,25 @@ class _Corpus:
             self._owners[scope] = scope_key(self._db, scope)
         return self._owners[scope]
 
-    def speakers(self, scope: Scope) -> set[str]:
-        return set()
-
-
-class _Indexed(_Corpus):
-    """Documents with an index of terms that is called after their kind. ``_stamps_of`` reads the stamp of a scope."""
-
-    kind: str
-    _stamps_of: str
-
-    def __init__(self, connection: apsw.Connection, rosters: Rosters, places: Places) -> None:
-        super().__init__(connection)
-        self._terms = Terms(connection, self.kind)
-        self._rosters = rosters
-        self._places = places
-        self._stamps: dict[int, Stamp] = {}
-
-    def _stamp(self, owner: int) -> Stamp:
-        """What is other as soon as there are other documents."""
-        if owner not in self._stamps:
-            self._stamps[owner] = next(self._db.execute(self._stamps_of, (owner,)))
-        return self._stamps[owner]
-
-    def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
-        """What is other as soon as the index holds other words."""
-        return self._stamp(owner)
-
     def _is_writing(self) -> bool:
         """What is not committed may never be: it must not stay in memory."""
         return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
-    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
-        """What the index says, as far as it is at hand without asking it."""
-        owner = self._owner(scope)
-        if owner is None:
-            return {}
-        if self._is_writing():
-            return self._terms.postings(owner, terms)
-        stamp = self._stamp_of_index(scope, owner)
-        found = self._places.of(owner, stamp, terms)
-        if len(found) < len(terms):
-            new = self._terms.postings(owner, [term for term in terms if term not in found])
-            self._places.put(owner, stamp, new)
-            found |= new
-        return found
+    def speakers(self, scope: Scope) -> set[str]:
+        return set()
 
 
-class EventCorpus(_Indexed):
-    """See ``store.protocol.Corpus``.
-
-    Sessions only grow: the stamp tells how many there are, how many events were and are in them, and how many are deleted.
-    """
+class EventCorpus(_Corpus):
+    """See ``store.protocol.Corpus``."""
 
     kind = "event"
-    _stamps_of = EVENT_STAMP
 
     def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
-        super().__init__(connection, known.rosters, known.places)
+        super().__init__(connection)
+        self._terms = Terms(connection, self.kind)
+        self._at_hand = known
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
+        self._stamps: dict[int, Stamp] = {}
 
     def roll(self, scope: Scope) -> Roll | None:
         owner = self._owner(scope)
@@ -164,7 +125,28 @@ class EventCorpus(_Indexed):
         stamp = self._stamp(owner)
         if stamp[2] > at_hand.MOST_DOCS:
             return None
-        return self._rosters.of(owner, stamp) or self._called(owner, stamp)
+        return self._at_hand.rosters.of(owner, stamp) or self._called(owner, stamp)
+
+    def _stamp(self, owner: int) -> Stamp:
+        """Sessions only grow, and it tells how many there are, and events were and are, or are deleted."""
+        if owner not in self._stamps:
+            self._stamps[owner] = next(self._db.execute(EVENT_STAMP, (owner,)))
+        return self._stamps[owner]
+
+    def _indexed(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
+        """What the index says, as far as it is at hand without asking it."""
+        owner = self._owner(scope)
+        if owner is None:
+            return {}
+        if self._is_writing():
+            return self._terms.postings(owner, terms)
+        stamp = self._stamp_of_index(scope, owner)
+        found = self._at_hand.places.of(owner, stamp, terms)
+        if len(found) < len(terms):
+            new = self._terms.postings(owner, [term for term in terms if term not in found])
+            self._at_hand.places.put(owner, stamp, new)
+            found |= new
+        return found
 
     def _stamp_of_index(self, scope: Scope, owner: int) -> Stamp:
         """What is deleted is counted, and what was put into the index."""
@@ -176,7 +158,7 @@ class EventCorpus(_Indexed):
         rows: list[Any] = self._db.execute(EVENT_SESSIONS, (owner,)).fetchall()
         ends = {key: key << SEQ_BITS | end for key, _, _, end in rows}
         lives: Lives = {key: (departed, gone) for key, departed, gone, _ in rows}
-        kept = self._rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
+        kept = self._at_hand.rosters.grown_from(owner, lives) or Roster(stamp, Roll({}, 0), {}, {})
         new = [
             (kept.ends.get(key, key << SEQ_BITS), end)
             for key, end in ends.items()
@@ -187,7 +169,7 @@ class EventCorpus(_Indexed):
             docs = _docs(self._db.execute(NEW_EVENTS, (json.dumps(new), owner)))
             speakers = {doc.speaker for doc in docs.values() if doc.speaker is not None}
             roll = Roll({**roll.docs, **docs}, roll.terms + _terms(docs), roll.speakers | speakers)
-        self._rosters.put(owner, Roster(stamp, roll, lives, ends))
+        self._at_hand.rosters.put(owner, Roster(stamp, roll, lives, ends))
         return roll
 
     def size(self, scope: Scope) -> tuple[int, int]:
@@ -195,7 +177,7 @@ class EventCorpus(_Indexed):
         return documents, terms + sum(words.size for words in self._tail(scope).values())
 
     def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
-        found = super().postings(scope, terms)
+        found = self._indexed(scope, terms)
         newest: defaultdict[Term, dict[int, int]] = defaultdict(dict)
         for term, key, count in tail.occurrences(self._tail(scope), terms):
             newest[term][key] = count
@@ -327,25 +309,26 @@ def _lets_through(narrow: Narrow, fact: Fact) -> bool:
     )
 
 
-class SummaryCorpus(_Indexed):
+class SummaryCorpus(_Corpus):
     """See ``store.protocol.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
 
     kind = "summary"
-    _stamps_of = NOTE_STAMP
 
     def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
-        super().__init__(connection, known.notes, known.places_in_notes)
+        super().__init__(connection)
+        self._words = NoteWords(connection)
+        self._notes = known.notes
 
     def roll(self, scope: Scope) -> Roll | None:
         owner = self._owner(scope)
         if owner is None or self._is_writing():
             return None
-        stamp = self._stamp(owner)
-        return self._rosters.of(owner, stamp) or self._called(owner, stamp)
+        stamp: Stamp = next(self._db.execute(NOTE_STAMP, (owner,)))
+        return self._notes.of(owner, stamp) or self._called(owner, stamp)
 
     def _called(self, owner: int, stamp: Stamp) -> Roll:
         roll = self._all(owner)
-        self._rosters.put(owner, Roster(stamp, roll, {}, {}))
+        self._notes.put(owner, Roster(stamp, roll, {}, {}))
         return roll
 
     def _all(self, owner: int | None) -> Roll:
@@ -355,6 +338,10 @@ class SummaryCorpus(_Indexed):
     def size(self, scope: Scope) -> tuple[int, int]:
         roll = self._all(self._owner(scope))
         return len(roll.docs), roll.terms
+
+    def postings(self, scope: Scope, terms: Collection[Term]) -> dict[Term, Postings]:
+        owner = self._owner(scope)
+        return {} if owner is None else self._words.postings(owner, terms)
 
     def docs(self, scope: Scope, keys: Collection[int], narrow: Narrow) -> dict[int, Doc]:
         """A summary has no metadata: with filters there is none."""

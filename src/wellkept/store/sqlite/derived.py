@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import apsw
@@ -18,6 +18,7 @@ from wellkept.store.health import Finding
 from wellkept.store.sqlite.factrows import handles_of, read_fact, words_of
 from wellkept.store.sqlite.facts import FINDABLE, change_handles
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
+from wellkept.store.sqlite.notewords import NoteWords
 from wellkept.store.sqlite.summaries import note_key
 from wellkept.store.sqlite.terms import Terms
 
@@ -31,13 +32,17 @@ NOTES = """
     ) WHERE version = newest
     UNION ALL SELECT l.key, 1, s.scope, l.text FROM ledger l JOIN sessions s ON s.key = l.session ORDER BY 1, 2
 """
-POSTINGS = "SELECT doc, sum(term_sum(term)) FROM {name}_postings GROUP BY doc ORDER BY doc"
+SAID_IN = "SELECT doc, sum(term_sum(term)) FROM event_postings GROUP BY doc ORDER BY doc"
+NOTED_IN = """
+    SELECT note, sum(count * term_sum(printf('%xx%s', scope, word))) FROM note_words GROUP BY note ORDER BY note
+"""
 FOUND_BY = """
     SELECT fact, sum(term_sum(printf('%xx%s', scope, term))) FROM (
         SELECT fact, scope, handle AS term FROM fact_handles UNION ALL SELECT key, scope, words FROM facts WHERE words <> ''
     ) GROUP BY fact ORDER BY fact
 """
-CLEAR_INDEX = "INSERT INTO {name}_terms ({name}_terms) VALUES ('delete-all')"
+CLEAR_INDEX = "INSERT INTO event_terms (event_terms) VALUES ('delete-all')"
+CLEAR_NOTES = "DELETE FROM note_words"
 # Events keep the number of their terms, which ranking needs.
 SET_TERMS = "UPDATE events SET terms = ? WHERE key = ? AND terms <> ?"
 SET_WORDS = "UPDATE facts SET words = ? WHERE key = ?"
@@ -90,19 +95,6 @@ def _facts(connection: apsw.Connection) -> Iterator[Document]:
         yield fact.key, scope, [*filter(None, [words_of(fact)]), *map(str, handles_of(fact))]
 
 
-#: What each text index holds: key, scope and terms of its documents, in order of the key.
-DOCUMENTS: Mapping[str, Callable[[apsw.Connection], Iterator[Document]]] = {
-    "event": _events,
-    "summary": _notes,
-}
-
-
-def _present(connection: apsw.Connection) -> list[str]:
-    """The indexes that a file has; one of an older version may lack some."""
-    known = _tables(connection)
-    return [name for name in DOCUMENTS if f"{name}_terms" in known]
-
-
 def _tables(connection: apsw.Connection) -> set[str]:
     return {
         str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -114,10 +106,11 @@ def mistakes(connection: apsw.Connection) -> Iterator[Finding]:
     yield from _references(connection)
     yield from _counts(connection)
     connection.create_scalar_function("term_sum", _sum, 1, deterministic=True)
-    for name in _present(connection):
-        postings = connection.execute(POSTINGS.format(name=name))
-        yield from _index(name, postings, DOCUMENTS[name](connection))
-    if "fact_handles" in _tables(connection):
+    yield from _index("event", connection.execute(SAID_IN), _events(connection))
+    known = _tables(connection)
+    if "note_words" in known:
+        yield from _index("summary", connection.execute(NOTED_IN), _notes(connection))
+    if "fact_handles" in known:
         yield from _index("fact", connection.execute(FOUND_BY), _facts(connection))
 
 
@@ -166,15 +159,19 @@ def _sum(*terms: Any) -> int:
 def rebuild(connection: apsw.Connection) -> None:
     """Make what is derived from the events anew, inside a write transaction."""
     _adopt(connection)
-    for name in _present(connection):
-        connection.execute(CLEAR_INDEX.format(name=name))
-        index = Terms(connection, name)
-        for key, scope, terms in DOCUMENTS[name](connection):
-            if terms:
-                index.add(scope, key, terms)
-            if name == "event":
-                connection.execute(SET_TERMS, (len(terms), key, len(terms)))
-    if "fact_handles" in _tables(connection):
+    connection.execute(CLEAR_INDEX)
+    index = Terms(connection, "event")
+    for key, scope, terms in _events(connection):
+        if terms:
+            index.add(scope, key, terms)
+        connection.execute(SET_TERMS, (len(terms), key, len(terms)))
+    known = _tables(connection)
+    if "note_words" in known:
+        connection.execute(CLEAR_NOTES)
+        notes = NoteWords(connection)
+        for key, scope, terms in _notes(connection):
+            notes.add(scope, key, terms)
+    if "fact_handles" in known:
         _file_facts(connection)
     connection.execute(SET_TOKENS, (_version(),))
     for _, session, *counts, _ in connection.execute(MISCOUNTED).fetchall():

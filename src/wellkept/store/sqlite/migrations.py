@@ -7,7 +7,7 @@ however many others there are.
 
 from __future__ import annotations
 
-from wellkept.store.sqlite import apikeys, replies, tail, terms, traces, vectors
+from wellkept.store.sqlite import apikeys, notewords, replies, tail, terms, traces, vectors
 
 TRANSCRIPT = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -152,4 +152,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     # A fact's changes are found among those of its user.
     ("log_by_user", "DROP INDEX fact_changes_fact"),
     ("noted", "ALTER TABLE scopes ADD COLUMN noted INTEGER NOT NULL DEFAULT 0"),
+    ("note_words", notewords.SCHEMA + notewords.TAKE_OVER),
 ]

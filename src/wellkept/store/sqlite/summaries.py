@@ -11,7 +11,7 @@ from wellkept.policy.text.words import index_tokens
 from wellkept.records import ROLES, LedgerLine, Summary, utc
 from wellkept.store.protocol import SessionRef, Uncovered
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
-from wellkept.store.sqlite.terms import Terms
+from wellkept.store.sqlite.notewords import NoteWords
 
 COVERED = "SELECT covered FROM sessions WHERE key = ? AND scope = ?"
 # The beginning of the newest ?4 turns: the user event with ?4 - 1 user events behind it.
@@ -64,7 +64,7 @@ class Summaries:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
-        self._terms = Terms(connection, "summary")
+        self._words = NoteWords(connection)
 
     def uncovered(self, ref: SessionRef, turns: int) -> Uncovered:
         base = ref.key << SEQ_BITS
@@ -89,18 +89,18 @@ class Summaries:
         for line in ledger:
             key = self._db.execute(ADD_LEDGER, (ref.key, line.seq, line.kind, line.value, line.text)).get
             if key is not None:
-                self._terms.add(ref.scope_key, note_key(key, True), index_tokens(line.text))
+                self._words.add(ref.scope_key, note_key(key, True), index_tokens(line.text))
         return True
 
     def _add(self, ref: SessionRef, version: int, it: Summary) -> None:
         """The new version of a topic; it takes the last one's place in the index."""
         last = self._db.execute(NEWEST, (ref.key, it.topic)).fetchone()
         if last:
-            self._terms.remove(ref.scope_key, note_key(last[0], False), index_tokens(last[1]))
+            self._words.remove(ref.scope_key, note_key(last[0], False), index_tokens(last[1]))
         at = int(it.at.timestamp() * 1000)
         values = (ref.key, version, it.topic, it.covers_from, it.covers_to, it.text, it.tokens, it.by, at)
         key = self._db.execute(ADD, values).get
-        self._terms.add(ref.scope_key, note_key(key, False), index_tokens(it.text))
+        self._words.add(ref.scope_key, note_key(key, False), index_tokens(it.text))
 
     def _notes(self, ref: SessionRef) -> dict[int, str]:
         """What can be found of this session, by the key in the index."""
@@ -111,9 +111,9 @@ class Summaries:
     def _reindex(self, ref: SessionRef, before: dict[int, str]) -> None:
         after = self._notes(ref)
         for key, text in before.items() - after.items():
-            self._terms.remove(ref.scope_key, key, index_tokens(text))
+            self._words.remove(ref.scope_key, key, index_tokens(text))
         for key, text in after.items() - before.items():
-            self._terms.add(ref.scope_key, key, index_tokens(text))
+            self._words.add(ref.scope_key, key, index_tokens(text))
 
     def current(self, ref: SessionRef, upto: int | None = None, version: int | None = None) -> list[Summary]:
         newest, last = (MAX_SEQ if bound is None else bound for bound in (upto, version))
