@@ -25,7 +25,7 @@ from wellkept.policy.recall.rank import rank
 from wellkept.policy.recall.results import Dropped, Found, Ranking, Wish
 from wellkept.policy.text import dates
 from wellkept.policy.text.words import Term
-from wellkept.records import Record, Scope
+from wellkept.records import Policy, Record, Scope
 from wellkept.store.protocol import SessionRef, Tables
 from wellkept.store.search import Corpus, Hit, Narrow, Roll
 
@@ -154,33 +154,36 @@ def _recall(
         until=search.until,
         condition=search.condition,
     )
+    wish = _wish(core.policy, search)
     said = [kind for kind in search.kinds if kind != DERIVED]
-    found, dropped = _ranked(core, tables, scope, search, narrow, said, search.limit, asked)
+    found, dropped = _ranked(core, tables, scope, search, narrow, said, wish, asked)
     left = search.limit - len(found)
     if DERIVED in search.kinds and left > 0:
-        more, weak = _ranked(core, tables, scope, search, narrow, [DERIVED], left, None)
+        rest = replace(wish, limit=left, alone=True)
+        more, weak = _ranked(core, tables, scope, search, narrow, [DERIVED], rest, None)
         found, dropped = [*found, *_behind(found, more)], [*dropped, *weak]
     return [*found, *dropped]
 
 
-def _ranked(
-    core: Core, tables: Tables, scope: Scope, search: Search, narrow: Narrow, kinds: Sequence[str], limit: int,
-    asked: Sequence[float] | None,
-) -> tuple[list[Result], list[Result]]:  # fmt: skip
-    """The results of some kinds, and to explain them what was dropped."""
-    corpora = [tables.corpora[kind] for kind in kinds if kind in tables.corpora]
-    if not corpora:
-        return [], []
-    index = ScopeIndex(corpora, scope, narrow)
-    policy = core.policy
-    wish = Wish(
-        limit=limit,
+def _wish(policy: Policy, search: Search) -> Wish:
+    return Wish(
+        limit=search.limit,
         threshold=search.threshold,
         similarity=policy.similarity_threshold,
         window=_window(search, policy.time_zone),
         age=Age(now=search.now, discount=policy.age_discount, days=policy.age_days),
-        alone=list(kinds) == [DERIVED],
     )
+
+
+def _ranked(
+    core: Core, tables: Tables, scope: Scope, search: Search, narrow: Narrow, kinds: Sequence[str], wish: Wish,
+    asked: Sequence[float] | None,
+) -> tuple[list[Result], list[Result]]:  # fmt: skip
+    """The results of some kinds, and to explain them what was dropped."""
+    corpora = [tables.corpora[kind] for kind in kinds if kind in tables.corpora]
+    index = ScopeIndex(corpora, scope, narrow)
+    if not index.documents:
+        return [], []
     meant = _meaning(core, tables, index, asked, kinds)
     return _results(index, rank(search.query, index, meant, wish), search.explain)
 

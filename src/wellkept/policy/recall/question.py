@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from wellkept.policy.recall.corpus import Postings
 from wellkept.policy.text import lazy, words
+from wellkept.policy.text.remember import remembered
 from wellkept.records import Record
+
+_REMEMBERED = 2_000  # characters: each kind of document is asked the same question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,20 +37,36 @@ class Question(Record):
 
 def read(text: str, speakers: Iterable[str] = ()) -> Question:
     """``text`` as a ``Question`` to a memory in which ``speakers`` speak."""
-    terms = words.query_terms(text)
-    tokens = {term.text for term in terms}
+    asked = _read(text)
     names = {name: set(words.index_tokens(name)) for name in speakers}
+    if not names:
+        return asked.question
+    tokens = {term.text for term in asked.all_terms}
     named = [name for name, parts in names.items() if parts & tokens]
     said = {part for parts in names.values() for part in parts}
+    terms = _weigh([term for term in asked.all_terms if term.text not in said] or asked.all_terms)
+    return replace(asked.question, terms=terms, speaker=named[0] if len(named) == 1 else None)
+
+
+class _Read(NamedTuple):
+    """A question to a memory in which nobody has a name, and all of its terms."""
+
+    question: Question
+    all_terms: list[words.Term]
+
+
+@remembered(_REMEMBERED)
+def _read(text: str) -> _Read:
+    terms = words.query_terms(text)
     plain = words.simplify(text)
-    past = _PAST.search(plain) is not None
-    return Question(
-        terms=_weigh([term for term in terms if term.text not in said] or terms),
-        speaker=named[0] if len(named) == 1 else None,
+    question = Question(
+        terms=_weigh(terms),
+        speaker=None,
         about_time=_WHEN.search(plain) is not None,
-        about_past=past,
+        about_past=_PAST.search(plain) is not None,
         about_assistant=_ASSISTANT.search(plain) is not None,
     )
+    return _Read(question, terms)
 
 
 def share_asked(sentences: Collection[str]) -> float:
