@@ -29,7 +29,10 @@ from wellkept.records import Record
 __all__ = ["MONTHS", "Kind", "Word", "words"]
 
 _RULES = (*chinese.rules, *digits.rules, *english.rules)
-_KEYS = frozenset().union(*(rule.keys for rule in _RULES))
+_RULES_OF = {
+    key: [place for place, rule in enumerate(_RULES) if key in rule.keys]
+    for key in frozenset().union(*(rule.keys for rule in _RULES))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,11 @@ def words(text: str) -> Iterator[Word]:
     """The date and time words of ``text``, in order, the longest where they overlap."""
     folded = numbers.half_width(text)
     lower = folded.lower()
-    present = {key for key in _KEYS if key in lower}
+    # Few texts hold a key, and few rules apply then.
+    places = {place for key, of in _RULES_OF.items() if key in lower for place in of}
     found = [
         Word(_start(match), match.end(), rule.kind, value)
-        for rule in _RULES
-        if not present.isdisjoint(rule.keys)
+        for rule in map(_RULES.__getitem__, sorted(places))
         for match in rule.pattern.finditer(folded)
         if "\n" not in match[0].strip() and (value := rule.value(match))
     ]
