@@ -113,7 +113,7 @@ class EventCorpus(_Corpus):
 
     def __init__(self, connection: apsw.Connection, known: AtHand) -> None:
         super().__init__(connection)
-        self._terms = Terms(connection, self.kind)
+        self._terms = Terms(connection)
         self._at_hand = known
         self._tails: dict[Scope, dict[int, tail.Words]] = {}
         self._stamps: dict[int, Stamp] = {}

@@ -160,7 +160,7 @@ def rebuild(connection: apsw.Connection) -> None:
     """Make what is derived from the events anew, inside a write transaction."""
     _adopt(connection)
     connection.execute(CLEAR_INDEX)
-    index = Terms(connection, "event")
+    index = Terms(connection)
     for key, scope, terms in _events(connection):
         if terms:
             index.add(scope, key, terms)

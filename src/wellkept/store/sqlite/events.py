@@ -74,7 +74,7 @@ class Events:
         self._db = connection
         self._tally = tally
         self._recounts: bool | None = None if tally else False
-        self._terms = Terms(connection, "event")
+        self._terms = Terms(connection)
 
     def append(self, ref: SessionRef, events: Sequence[NewEvent], *, at: int) -> list[Event]:
         if all(new.idempotency_key is None for new in events):

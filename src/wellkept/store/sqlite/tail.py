@@ -89,7 +89,7 @@ def index(connection: apsw.Connection, owner: int) -> None:
     terms: dict[Any, list[str]] = {
         key: event_terms(loads(content), speaker) for key, content, speaker in rows
     }
-    Terms(connection, "event").add_all(owner, terms)
+    Terms(connection).add_all(owner, terms)
     connection.executemany(COUNT, [(len(its), key) for key, its in terms.items()])
     sizes: Counter[int] = Counter()
     for key, its in terms.items():

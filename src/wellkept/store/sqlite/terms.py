@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 
 import apsw
 
@@ -22,52 +21,39 @@ SCHEMA = """
     CREATE VIRTUAL TABLE {name}_postings USING fts5vocab ({name}_terms, instance);
 """
 FREQUENCIES = "CREATE VIRTUAL TABLE {name}_frequencies USING fts5vocab ({name}_terms, row);"
-_LAST = "\U0010ffff"
+ADD = "INSERT INTO event_terms (rowid, terms) VALUES (?, ?)"
+REMOVE = "INSERT INTO event_terms (event_terms, rowid, terms) VALUES ('delete', ?, ?)"
+# A row a term, because each row that reaches Python costs as much as a place in the index.
+_FIND = """
+    SELECT (SELECT json_group_array(doc) FROM event_postings WHERE term {test}) FROM json_each(?) asked
+"""
+FIND = _FIND.format(test="= asked.value")
+FIND_STARTS = _FIND.format(test="BETWEEN asked.value AND asked.value || '\U0010ffff'")
 
 
 class Terms:
-    """The index called ``name``: rows of terms by key."""
+    """The index of messages: their terms by key."""
 
-    def __init__(self, connection: apsw.Connection, name: str) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
-        self._name = name
-
-    @cached_property
-    def _exact(self) -> str:
-        return self._finding("= asked.value")
-
-    @cached_property
-    def _prefixed(self) -> str:
-        return self._finding(f"BETWEEN asked.value AND asked.value || '{_LAST}'")
-
-    def _finding(self, test: str) -> str:
-        # A row a term, because each row that reaches Python costs as much as a place in the index.
-        return (
-            f"SELECT (SELECT json_group_array(doc) FROM {self._name}_postings WHERE term {test})"
-            " FROM json_each(?) asked"
-        )
 
     def add(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Index ``terms`` under ``key``."""
-        statement = f"INSERT INTO {self._name}_terms (rowid, terms) VALUES (?, ?)"
-        self._db.execute(statement, (key, salted(scope_key, terms)))
+        self._db.execute(ADD, (key, salted(scope_key, terms)))
 
     def add_all(self, scope_key: int, terms: Mapping[int, Sequence[str]]) -> None:
         """Index the terms of many keys."""
-        statement = f"INSERT INTO {self._name}_terms (rowid, terms) VALUES (?, ?)"
         rows = [(key, salted(scope_key, its)) for key, its in terms.items() if its]
-        self._db.executemany(statement, rows)
+        self._db.executemany(ADD, rows)
 
     def remove(self, scope_key: int, key: int, terms: Sequence[str]) -> None:
         """Take out what was added with just these ``terms``."""
-        name = self._name
-        statement = f"INSERT INTO {name}_terms ({name}_terms, rowid, terms) VALUES ('delete', ?, ?)"
-        self._db.execute(statement, (key, salted(scope_key, terms)))
+        self._db.execute(REMOVE, (key, salted(scope_key, terms)))
 
     def postings(self, scope_key: int, terms: Collection[Term]) -> dict[Term, Postings]:
         """How often each term stands in which row."""
-        exact = self._found(self._exact, scope_key, [term for term in terms if not term.prefix])
-        return exact | self._found(self._prefixed, scope_key, [term for term in terms if term.prefix])
+        exact = self._found(FIND, scope_key, [term for term in terms if not term.prefix])
+        return exact | self._found(FIND_STARTS, scope_key, [term for term in terms if term.prefix])
 
     def _found(self, statement: str, scope_key: int, terms: Sequence[Term]) -> dict[Term, Postings]:
         if not terms:
