@@ -9,6 +9,7 @@ from datetime import datetime
 from wellkept.policy.recall import question
 from wellkept.policy.recall.corpus import Doc, Window
 from wellkept.policy.recall.question import Question
+from wellkept.policy.recall.reading import Reading
 from wellkept.records import Record
 
 NAMED_SPEAKER = 2.0
@@ -83,20 +84,17 @@ def outdated(tokens: Mapping[int, frozenset[str]], docs: Mapping[int, Doc], age:
     return factors
 
 
-def read(
-    sentences: Mapping[str, frozenset[str]], asked: Question, worth: Mapping[str, float]
-) -> dict[str, float]:
-    """The factors that need the text: its sentences with the tokens of each.
+def read(text: str, its: Reading, asked: Question, worth: Mapping[str, float]) -> dict[str, float]:
+    """The factors that need the text, ``its`` being what was read of it.
 
     ``worth`` is the weight of each token of the question, all together at most 1.
     """
+    shared = [(token, share) for token, share in worth.items() if token in its.tokens]
     best = max(
-        [sum([share for token, share in worth.items() if token in said]) for said in sentences.values()],
-        default=0.0,
+        [sum([share for token, share in shared if token in said]) for said in its.sentences], default=0.0
     )
-    asking = question.share_asked(sentences)
-    factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * asking}
-    if asked.about_time and any(map(question.tells_time, sentences)):
+    factors = {"sentence": 1 + SENTENCE * best, "asking": 1 - ASKING * its.asking}
+    if asked.about_time and question.tells_time(text):
         factors["time"] = TELLS_TIME
     return factors
 

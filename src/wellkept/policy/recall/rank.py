@@ -16,13 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from wellkept.policy.recall import bm25, boosts, feedback, meaning, question, results
+from wellkept.policy.recall import bm25, boosts, feedback, meaning, question, reading, results
 from wellkept.policy.recall.corpus import Doc, Index, Postings
 from wellkept.policy.recall.meaning import Meaning
 from wellkept.policy.recall.question import Question
 from wellkept.policy.recall.results import Found, Ranking, Wish
-from wellkept.policy.text import words
-from wellkept.policy.text.remember import remembered
 from wellkept.policy.text.words import Term
 
 SHORTLIST = 12
@@ -32,7 +30,6 @@ CLIP = 1000
 """Characters read of each of them."""
 
 _LONGLIST = 3  # times the shortlist: factors can turn an order over only so far
-_REMEMBERED = 50_000  # characters, about 2 MB with what is known of them; 7 MB of Chinese
 _HEARD = 32  # hits at most that are looked through for what people said
 
 
@@ -84,12 +81,12 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
         key: boosts.known(pool.docs[key], asked, wish.window) for key in pool.best(_LONGLIST * shortlist)
     }
     known = {key: pool.sums[key] * math.prod(its.values()) for key, its in factors.items()}
-    texts = index.texts(_best(known, shortlist))
-    read = {key: _read(text[:CLIP]) for key, text in texts.items()}
-    tokens = {key: its for key, (_, its) in read.items()}
+    texts = {key: text[:CLIP] for key, text in index.texts(_best(known, shortlist)).items()}
+    read = {key: reading.read(text) for key, text in texts.items()}
+    tokens = {key: its.tokens for key, its in read.items()}
     worth = {term.text: share for term, (share, _) in pool.held.items() if not term.prefix}
-    for key, (sentences, _) in read.items():
-        factors[key] |= boosts.read(sentences, asked, worth)
+    for key, its in read.items():
+        factors[key] |= boosts.read(texts[key], its, asked, worth)
     if wish.age is not None and wish.window is None and not asked.about_past:
         for key, factor in boosts.outdated(tokens, pool.docs, wish.age).items():
             factors[key]["age"] = factor
@@ -158,14 +155,6 @@ def _feedback(asked: Question, own: Mapping[int, float], index: Index) -> dict[s
     texts = index.texts(best)
     hits = [(texts[key], own[key]) for key in best if key in texts]
     return feedback.candidates(hits, {term.text for term in asked.terms})
-
-
-@remembered(_REMEMBERED)
-def _read(text: str) -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
-    """The sentences of ``text`` with the tokens of each, and all tokens. The texts of a talk are found again and again."""
-    sentences = {sentence: frozenset(words.index_tokens(sentence)) for sentence in words.sentences(text)}
-    first, *others = sentences.values() or [frozenset[str]()]
-    return sentences, first.union(*others) if others else first
 
 
 def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning | None) -> Found:

@@ -56,7 +56,8 @@ def index_tokens(text: str) -> list[str]:
     """The tokens of ``text`` in order, as often as they occur; none when it has no word, digit or emoji."""
     if text.isascii():
         chunks = _ASCII_CHUNK.findall(text)
-        known = _known_word if max(map(len, chunks), default=0) <= MAX_TOKEN else _word_tokens
+        short = len(text) <= MAX_TOKEN or max(map(len, chunks), default=0) <= MAX_TOKEN
+        known = _known_word if short else _word_tokens
         return list(chain.from_iterable(map(known, chunks)))
     tokens: list[str] = []
     for kind, chunk in _chunks(text):
@@ -99,12 +100,13 @@ def tokens_version() -> str:
 
 def simplify(text: str) -> str:
     """``text`` with traditional characters as simplified ones, so that a pattern is written only once."""
-    return text if han.traditional().isdisjoint(text) else text.translate(han.simplified())
+    unchanged = text.isascii() or han.traditional().isdisjoint(text)
+    return text if unchanged else text.translate(han.simplified())
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of ``text`` with their end marks; a line end is one."""
-    return [sentence.strip() for sentence in _SENTENCE.findall(text) if sentence.strip()]
+    return list(filter(None, map(str.strip, _SENTENCE.findall(text))))
 
 
 @lru_cache(maxsize=16384)
