@@ -16,6 +16,7 @@ from wellkept.policy.text.words import Term
         ("What was my first car?", False, True, False),
         ("我原本住在哪裡", False, True, False),
         ("What restaurant did you recommend?", False, False, True),
+        ("WHEN DID YOU TELL ME THAT YOU SAID SO?", True, True, True),
         ("Can you remind me of the recipe", False, False, True),
         ("你推荐的书是哪本", False, False, True),
         ("What is her favourite colour?", False, False, False),
@@ -64,6 +65,7 @@ def test_the_share_of_questions(sentences: list[str], share: float) -> None:
     "text",
     [
         "last Friday",
+        "LAST FRIDAY",
         "in 2023",
         "on May 5th and March 3",
         "two weeks ago",

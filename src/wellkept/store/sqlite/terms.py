@@ -23,9 +23,9 @@ SCHEMA = """
 FREQUENCIES = "CREATE VIRTUAL TABLE {name}_frequencies USING fts5vocab ({name}_terms, row);"
 ADD = "INSERT INTO event_terms (rowid, terms) VALUES (?, ?)"
 REMOVE = "INSERT INTO event_terms (event_terms, rowid, terms) VALUES ('delete', ?, ?)"
-# A row a term, because each row that reaches Python costs as much as a place in the index.
+# One text for all terms, because each row that reaches Python costs as much as a place in the index.
 _FIND = """
-    SELECT (SELECT json_group_array(doc) FROM event_postings WHERE term {test}) FROM json_each(?) asked
+    SELECT group_concat((SELECT json_group_array(doc) FROM event_postings WHERE term {test})) FROM json_each(?) asked
 """
 FIND = _FIND.format(test="= asked.value")
 FIND_STARTS = _FIND.format(test="BETWEEN asked.value AND asked.value || '\U0010ffff'")
@@ -60,8 +60,8 @@ class Terms:
             return {}
         salt = f"{scope_key:x}x"
         asked = json.dumps([salt + term.text for term in terms], ensure_ascii=False)
-        places = ",".join([docs for (docs,) in self._db.execute(statement, (asked,))])
-        return dict(zip(terms, map(_counted, json.loads(f"[{places}]")), strict=True))
+        places = json.loads(f"[{self._db.execute(statement, (asked,)).get}]")
+        return dict(zip(terms, map(_counted, places), strict=True))
 
 
 def _counted(docs: list[int]) -> Postings:
