@@ -28,6 +28,7 @@ class Wire:
         self.bodies: list[bytes] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._connections: list[socket.socket] = []
+        self.closed = threading.Semaphore(0)
         self.host = f"127.0.0.1:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -55,6 +56,7 @@ class Wire:
                 connection.sendall(self.answer)
                 if self.closing:
                     break
+        self.closed.release()
 
     @property
     def lines(self) -> list[bytes]:
@@ -77,15 +79,24 @@ def serving(wire: Wire, url: str | None = None, **options: float) -> Iterator[Ru
         wire.close()
 
 
-@pytest.fixture
-def wire() -> Wire:
-    return Wire()
-
-
-@pytest.fixture
-def service(wire: Wire) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def house() -> Iterator[tuple[Running, Wire]]:
+    """One service and its upstream for those tests that need no other."""
+    wire = Wire()
     with serving(wire) as service:
-        yield service
+        yield service, wire
+
+
+@pytest.fixture
+def service(house: tuple[Running, Wire]) -> Running:
+    return house[0]
+
+
+@pytest.fixture
+def wire(house: tuple[Running, Wire]) -> Wire:
+    wire = house[1]
+    wire.answer, wire.closing, wire.heads, wire.bodies = OK, False, [], []
+    return wire
 
 
 def ask(service: Running, request: bytes) -> bytes:
@@ -150,19 +161,19 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("status", "fields", "body"), ANSWERS)
 @pytest.mark.parametrize("framing", ["length", "chunks", "close"])
-def test_an_answer_comes_back_as_it_is(status: bytes, fields: list[bytes], body: bytes, framing: str) -> None:
+def test_an_answer_comes_back_as_it_is(
+    service: Running, wire: Wire, status: bytes, fields: list[bytes], body: bytes, framing: str
+) -> None:
     version = b"HTTP/1.0 " if framing == "close" else b"HTTP/1.1 "
     frames = {"length": f"content-length: {len(body)}".encode(), "chunks": b"transfer-encoding: chunked"}
     framed = body
     if framing == "chunks":
         framed = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
     lines = [version + status, *fields, *([frames[framing]] if framing in frames else []), b"", framed]
-    wire = Wire(b"\r\n".join(lines), closing=framing == "close")
-    with serving(wire) as service:
-        got = service.client.get(
-            "/openai/v1/files/1/content", headers={"accept-encoding": "gzip"}, follow_redirects=False
-        )
-        raw = ask(service, head(b"GET /openai/v1/files/1/content HTTP/1.1"))
+    wire.answer, wire.closing = b"\r\n".join(lines), framing == "close"
+    path = "/openai/v1/files/1/content"
+    got = service.client.get(path, headers={"accept-encoding": "gzip"}, follow_redirects=False)
+    raw = ask(service, head(f"GET {path} HTTP/1.1".encode()))
     assert str(got.status_code).encode() == status[:3]
     theirs = [b": ".join(pair) for pair in got.headers.raw]
     own = (b"date:", b"transfer-encoding:")
@@ -179,19 +190,20 @@ def chunked(raw: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("status", [b"204 No Content", b"304 Not Modified"])
-def test_an_answer_that_has_no_body_has_none(status: bytes) -> None:
-    wire = Wire(b"HTTP/1.1 " + status + b"\r\netag: x\r\n\r\n")
-    with serving(wire) as service:
-        first, second = (service.client.get("/openai/v1/files/1") for _ in range(2))
+def test_an_answer_that_has_no_body_has_none(service: Running, wire: Wire, status: bytes) -> None:
+    wire.answer = b"HTTP/1.1 " + status + b"\r\netag: x\r\n\r\n"
+    first, second = (service.client.get("/openai/v1/files/1") for _ in range(2))
     assert [first.status_code, second.status_code] == [int(status[:3])] * 2
     assert (second.headers["etag"], second.content) == ("x", b"")
 
 
-def test_a_connection_that_the_upstream_closed_is_not_used_again() -> None:
-    wire = Wire(closing=True)
-    with serving(wire) as service:
-        for _ in range(5):
-            assert service.client.post("/openai/v1/embeddings", json={}).content == b"ok"
+def test_a_connection_that_the_upstream_closed_is_not_used_again(service: Running, wire: Wire) -> None:
+    wire.closing = True
+    for _ in range(5):
+        while wire.closed.acquire(blocking=False):
+            pass
+        assert service.client.post("/openai/v1/embeddings", json={}).content == b"ok"
+        assert wire.closed.acquire(timeout=5)
 
 
 def test_an_upstream_that_does_not_take_a_request_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +219,8 @@ def test_an_upstream_that_does_not_take_a_request_is_a_timeout(monkeypatch: pyte
 # ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_proxy_of_the_environment_is_used(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = Wire()
     monkeypatch.setenv("HTTP_PROXY", f"http://me:secret@{wire.host}")
     monkeypatch.delenv("http_proxy", raising=False)
     monkeypatch.setenv("NO_PROXY", "")
@@ -218,27 +231,28 @@ def test_a_proxy_of_the_environment_is_used(wire: Wire, monkeypatch: pytest.Monk
     assert sent <= {*wire.lines}
 
 
-def test_where_the_environment_wants_no_proxy_there_is_none(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_environment_wants_no_proxy_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    wire = Wire()
     with serving(wire) as service:
         assert service.client.get("/openai/v1/models").content == b"ok"
 
 
-def test_an_address_with_a_login_uses_it(wire: Wire) -> None:
+def test_an_address_with_a_login_uses_it() -> None:
+    wire = Wire()
     with serving(wire, f"http://me:secret@{wire.host}/v1") as service:
         assert service.client.get("/openai/v1/models", headers={"authorization": "Bearer k"}).content == b"ok"
     assert [line for line in wire.lines if b"authorization" in line] == [b"authorization: Basic bWU6c2VjcmV0"]
 
 
 def test_nothing_of_the_network_of_this_machine_is_sent_along(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     netrc = tmp_path_factory.mktemp("home") / "netrc"
     netrc.write_text("machine 127.0.0.1 login me password secret\n")
     monkeypatch.setenv("NETRC", str(netrc))
+    wire = Wire()
     with serving(wire) as service:
         assert service.client.get("/openai/v1/models").content == b"ok"
     assert not any(b"authorization" in line for line in wire.lines)

@@ -77,11 +77,13 @@ def _failures() -> Iterator[None]:
         raise UpstreamFailed(type(error).__name__) from error
 
 
-def _trusted() -> ssl.SSLContext:
-    """The certificates that ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` names, or those that the system trusts, of which Python
-    knows nothing on macOS and little on Windows."""
-    if sys.platform in ("darwin", "win32") and not {"SSL_CERT_FILE", "SSL_CERT_DIR"} & os.environ.keys():
-        import truststore
+def _trusted() -> ssl.SSLContext | bool:
+    """What says which certificates are good: a file or folder of the environment, else the system. Python, and aiohttp with
+    it, knows nothing of those of macOS and little of those of Windows."""
+    if sys.platform not in ("darwin", "win32") or {"SSL_CERT_FILE", "SSL_CERT_DIR"} & os.environ.keys():
+        return True
+    import truststore
 
-        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return ssl.create_default_context()
+    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
