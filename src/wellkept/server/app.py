@@ -86,6 +86,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await service.memory.start_worker()
+    service.later(service.upstreams.load())
     yield
     app.state.mcp.close()
     await service.close()

@@ -15,7 +15,6 @@ from functools import partial
 from time import perf_counter
 from urllib.parse import quote, unquote
 
-import httpx2
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -26,6 +25,7 @@ from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare
 from wellkept.server.problems import Problem, status_of, told
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
+from wellkept.server.reply import Reply, UpstreamFailed, UpstreamTimeout
 from wellkept.server.rounds import Rounds
 from wellkept.server.routes import BareRoute
 from wellkept.server.service import Service, service_of
@@ -72,10 +72,10 @@ async def _guarded(request: Request, exchange: Awaitable[Response]) -> Response:
         status, detail = error.status_code, str(error.detail)
     except WellkeptError as error:
         status, detail = status_of(error), str(error)
-    except httpx2.TimeoutException:
+    except UpstreamTimeout:
         status, detail = 504, "The upstream did not answer in time."
-    except httpx2.TransportError as error:
-        status, detail = 502, f"The upstream cannot be reached ({type(error).__name__})."
+    except UpstreamFailed as error:
+        status, detail = 502, f"The upstream cannot be reached ({error})."
     return told(request.url.path, status, "gateway", detail)
 
 
@@ -117,17 +117,17 @@ class _Exchange:
         ready = perf_counter()
         rounds = Rounds(self.service.memory, ask.scope, self.provider, self._send, self._answer)
         if prepared is None or prepared.failure is not None:
-            response = await self._send(raw)
+            reply = await self._send(raw)
         elif ask.tools:
-            response = await rounds.run(prepared.body)
+            reply = await rounds.run(prepared.body)
         else:
-            response = await self._send(json.dumps(prepared.body).encode())
+            reply = await self._send(json.dumps(prepared.body).encode())
         memory, upstream = 1000 * (ready - begin), 1000 * (perf_counter() - ready)
         headers["server-timing"] = f"memory;dur={memory:.1f}, upstream;dur={upstream:.1f}"
         # An answer whose question is not there would seem to answer the one before.
-        answer = None if ask.read_only or prepared is None else self._answer(response)
+        answer = None if ask.read_only or prepared is None else self._answer(reply)
         keep = partial(self._record, ask, rounds.used)
-        return Relay(response, headers, self.service.later, answer, keep)
+        return Relay(reply, headers, self.service.later, answer, keep)
 
     async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
         """The request with memory in it; None, and the reason in ``headers``, when memory has no part in it."""
@@ -160,18 +160,19 @@ class _Exchange:
         self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
         headers["x-wellkept-error"] = describe(error)
 
-    async def _send(self, raw: bytes) -> httpx2.Response:
+    async def _send(self, raw: bytes) -> Reply:
         request, name = self.request, self.provider.name
+        query: str = request.scope["query_string"].decode("ascii")
         with self.service.spans.span("wellkept.upstream", provider=name):
             return await self.service.upstreams.send(
-                name, request.method, self._path, request.url.query, request.headers, raw
+                name, request.method, self._path, query, request.headers.raw, raw
             )
 
-    def _answer(self, response: httpx2.Response) -> Answer | None:
-        if response.status_code != 200:
+    def _answer(self, reply: Reply) -> Answer | None:
+        if reply.status != 200:
             return None
-        kind = response.headers.get("content-type", "")
-        encoding = response.headers.get("content-encoding", "")
+        kind = reply.headers.get("content-type", "")
+        encoding = reply.headers.get("content-encoding", "")
         return self.provider.answer(stream=kind.startswith("text/event-stream"), encoding=encoding)
 
     async def _record(self, ask: Ask, used: list[Json], answer: Answer) -> None:

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wellkept.server.auth import Doorkeeper
+from wellkept.server.deadline import Deadline
 from wellkept.server.problems import Problem, told
 from wellkept.server.settings import Settings, is_loopback
 
@@ -89,23 +90,12 @@ class _Body:
     async def _in_time(self) -> Message:
         """The next piece. Raises a 408 problem when it is late."""
         left = self._start + self._seconds + self._received / BYTES_A_SECOND - time.monotonic()
-        task, late = asyncio.current_task(), False
-        assert task is not None
-
-        def expire() -> None:
-            nonlocal late
-            late = task.cancel()
-
-        # What asyncio.timeout does, which Python 3.10 has not; a scope of anyio costs more than the rest of a short request.
-        timer = asyncio.get_running_loop().call_later(max(left, 0), expire)
         try:
-            return await self._receive()
-        except asyncio.CancelledError:
-            if not late or (hasattr(task, "uncancel") and task.uncancel() > 0):
-                raise
-        finally:
-            timer.cancel()
-        raise Problem(408, "too_slow", "The body came too slowly. Send it again.", {"connection": "close"})
+            with Deadline(left):
+                return await self._receive()
+        except asyncio.TimeoutError:
+            detail = "The body came too slowly. Send it again."
+            raise Problem(408, "too_slow", detail, {"connection": "close"}) from None
 
     def _take(self, message: Message) -> None:
         self._complete = not message.get("more_body", False)

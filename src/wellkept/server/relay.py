@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-import httpx2
-from starlette.responses import StreamingResponse
-from starlette.types import Send
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from wellkept.server.answers import Answer
+from wellkept.server.reply import Reply, UpstreamFailed
 from wellkept.server.upstream import forwarded
 
 log = logging.getLogger("wellkept.gateway")
@@ -19,11 +20,7 @@ Record = Callable[[Answer], Coroutine[Any, Any, None]]
 Later = Callable[[Coroutine[Any, Any, None]], None]
 
 
-class _Cut(Exception):
-    """The upstream broke off."""
-
-
-class Relay(StreamingResponse):
+class Relay(Response):
     """A response that is the upstream's, with a few headers of ours.
 
     Args:
@@ -35,60 +32,62 @@ class Relay(StreamingResponse):
 
     def __init__(
         self,
-        response: httpx2.Response,
+        reply: Reply,
         headers: dict[str, str],
         later: Later,
         answer: Answer | None = None,
         record: Record | None = None,
     ) -> None:
-        super().__init__(self._pass(), response.status_code)
-        self._response = response
+        self.status_code = reply.status
+        own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self.raw_headers = forwarded(reply.headers.raw) + own
+        self._reply = reply
         self._answer = answer
         self._record = record
         self._later = later
-        own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        theirs = forwarded(response.headers.multi_items())
-        self.raw_headers = [(n.lower().encode("latin-1"), v.encode("latin-1")) for n, v in theirs] + own
 
-    async def stream_response(self, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A cut is passed on as one: the response ends without its end, and the server closes the connection."""
+        leaving = asyncio.create_task(self._await_leaving(receive))
         try:
-            await super().stream_response(send)
-        except _Cut as cut:
-            log.warning("An upstream broke off its answer: %s", cut)
-
-    async def _pass(self) -> AsyncIterator[bytes]:
-        try:
-            async for chunk in self._chunks():
-                if self._answer is not None and self._answer.complete:
-                    await self._recorded()
-                yield chunk
-        except httpx2.TransportError as error:
-            raise _Cut(str(error) or type(error).__name__) from error
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+            await self._pass(send)
+        except UpstreamFailed as error:
+            if not leaving.done():
+                log.warning("An upstream broke off its answer: %s", error)
         finally:
-            # Whoever waits for this response may be gone, and this task cancelled with it.
+            leaving.cancel()
+            self._reply.close()
+            # This task may have been cancelled.
             self._later(self._recorded())
-            self._later(self._response.aclose())
+
+    async def _await_leaving(self, receive: Receive) -> None:
+        """Cut the upstream when nobody waits for its answer any more."""
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._reply.close()
+
+    async def _pass(self, send: Send) -> None:
+        """Send what comes. Of an answer that is no stream one chunk is held back, for its end to be seen first."""
+        is_stream = self._reply.headers.get("content-type", "").startswith("text/event-stream")
+        held = b""
+        async for chunk in self._reply.body:
+            if self._answer is not None:
+                self._answer.feed(chunk)
+                if self._answer.complete:
+                    await self._recorded()
+            ready, held = (chunk, b"") if is_stream else (held, chunk)
+            if ready:
+                await send({"type": "http.response.body", "body": ready, "more_body": True})
+        if self._answer is not None:
+            self._answer.end()
+        await self._recorded()
+        await send({"type": "http.response.body", "body": held, "more_body": False})
 
     async def _recorded(self) -> None:
         """Have the answer recorded, once."""
         answer, record, self._record = self._answer, self._record, None
         if answer is not None and record is not None:
             await record(answer)
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        """What comes in. An answer that is no stream is held back by one chunk, for its end to be seen first."""
-        is_stream = self._response.headers.get("content-type", "").startswith("text/event-stream")
-        held = b""
-        async for chunk in self._response.aiter_raw():
-            if self._answer is not None:
-                self._answer.feed(chunk)
-            if is_stream:
-                yield chunk
-            elif held:
-                yield held
-            held = b"" if is_stream else chunk
-        if self._answer is not None:
-            self._answer.end()
-        if held:
-            yield held

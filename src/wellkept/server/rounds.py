@@ -11,14 +11,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import httpx2
-
 from wellkept.aio import AsyncMemory
 from wellkept.memory import Memory
 from wellkept.policy.context.messages import parse
 from wellkept.records import Scope, ToolCall, blocks_of
 from wellkept.server.answers import Answer
 from wellkept.server.providers import Json, Provider
+from wellkept.server.reply import Reply
 from wellkept.tools import definitions
 
 MOST_ROUNDS = 5
@@ -37,36 +36,36 @@ class Rounds:
 
     Attributes:
         send: sends a request on.
-        read: makes the reader of a response; None for one that is an error.
+        read: makes the reader of a reply; None for one that is an error.
         used: the calls of memory tools that were made, for the record of the answer.
     """
 
     memory: AsyncMemory
     scope: Scope
     provider: Provider
-    send: Callable[[bytes], Awaitable[httpx2.Response]]
-    read: Callable[[httpx2.Response], Answer | None]
+    send: Callable[[bytes], Awaitable[Reply]]
+    read: Callable[[Reply], Answer | None]
     used: list[Json] = field(default_factory=list)
 
-    async def run(self, body: Json) -> httpx2.Response:
-        """The last answer, read to its end."""
+    async def run(self, body: Json) -> Reply:
+        """The last reply, read to its end. Raises UpstreamFailed."""
         body, ours = self.provider.with_tools(body, definitions(self.provider.name))
         for number in range(MOST_ROUNDS + 1):
             if number == MOST_ROUNDS:
                 body = self.provider.without_calls(body)
-            response = await _whole(await self.send(json.dumps(body).encode()))
-            message = self._message(response)
+            reply = await self.send(json.dumps(body).encode())
+            message = self._message(reply, await reply.read())
             calls = _calls(message, self.provider) if message else []
             if not message or not any(call.name in ours for call in calls):
-                return response
+                return reply
             body = self.provider.with_results(body, message, await self._results(calls, ours))
-        return response
+        return reply
 
-    def _message(self, response: httpx2.Response) -> Json | None:
-        answer = self.read(response)
+    def _message(self, reply: Reply, raw: bytes) -> Json | None:
+        answer = self.read(reply)
         if answer is None:
             return None
-        answer.feed(_raw(response))
+        answer.feed(raw)
         answer.end()
         return answer.message() if answer.complete else None
 
@@ -91,17 +90,3 @@ class Rounds:
 def _calls(message: Json, provider: Provider) -> list[ToolCall]:
     content = parse(message, shape=provider.name).content
     return [block for block in blocks_of(content) if isinstance(block, ToolCall)]
-
-
-async def _whole(response: httpx2.Response) -> httpx2.Response:
-    """``response`` with its raw bytes in memory, to be looked at and still be passed on. Raises TransportError."""
-    try:
-        raw = b"".join([chunk async for chunk in response.aiter_raw()])
-    finally:
-        await response.aclose()
-    return httpx2.Response(response.status_code, headers=response.headers, stream=httpx2.ByteStream(raw))
-
-
-def _raw(response: httpx2.Response) -> bytes:
-    assert isinstance(response.stream, httpx2.ByteStream)
-    return b"".join(response.stream)

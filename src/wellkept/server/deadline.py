@@ -1,0 +1,36 @@
+"""An end to waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+
+
+class Deadline:
+    """A block that may wait for so many seconds: ``with Deadline(10): await …`` raises asyncio.TimeoutError after them.
+
+    What asyncio.timeout does, which Python 3.10 has not; a scope of anyio costs more than the rest of a short request.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._passed = False
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._timer = asyncio.get_running_loop().call_later(max(self._seconds, 0), self._pass)
+
+    def _pass(self) -> None:
+        self._passed = self._task.cancel()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if self._passed and isinstance(error, asyncio.CancelledError) and not self._is_cancelled_by_others():
+            raise asyncio.TimeoutError from error
+
+    def _is_cancelled_by_others(self) -> bool:
+        return hasattr(self._task, "uncancel") and self._task.uncancel() > 0
