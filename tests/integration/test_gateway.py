@@ -390,6 +390,19 @@ def test_a_stream_that_is_cut_is_cut_for_the_caller_and_kept_as_far_as_it_came(
     assert answered.metadata["gateway"]["incomplete"] == "the connection was cut"
 
 
+def test_a_stream_that_ends_without_its_mark_is_there_for_the_next_request(
+    service: Service, upstream: Upstream
+) -> None:
+    def unmarked(handler: Handler) -> None:
+        handler.send_events(list(_stream(handler, "all of it", (), ""))[:-1])
+
+    for number in range(1, 6):
+        upstream.script = [unmarked]
+        body = {"model": "m", "messages": user(f"question {number}"), "stream": True}
+        service.post("/openai/v1/chat/completions", json=body)
+        assert len(stored(service)) == 2 * number
+
+
 def test_a_caller_that_hangs_up_keeps_what_it_saw(service: Service, upstream: Upstream) -> None:
     upstream.script = [stall_chunks("half of it")]
     body = {"model": "m", "messages": user("hi"), "stream": True}

@@ -197,6 +197,20 @@ def test_an_answer_that_has_no_body_has_none(service: Running, wire: Wire, statu
     assert (second.headers["etag"], second.content) == ("x", b"")
 
 
+GARBAGE = [
+    b"SSH-2.0-x\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nx: " + bytes(1 << 20) + b"\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nx",
+]
+
+
+@pytest.mark.parametrize("answer", GARBAGE, ids=["no http", "endless head", "half a head"])
+def test_an_answer_that_is_none_is_told_as_an_error(service: Running, wire: Wire, answer: bytes) -> None:
+    wire.answer, wire.closing = answer, True
+    done = service.client.get("/openai/v1/models")
+    assert (done.status_code, done.headers["x-wellkept-source"]) == (502, "gateway")
+
+
 def test_a_connection_that_the_upstream_closed_is_not_used_again(service: Running, wire: Wire) -> None:
     wire.closing = True
     for _ in range(5):

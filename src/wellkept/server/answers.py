@@ -67,12 +67,11 @@ class Answer(ABC):
 
     def _events(self) -> Iterator[Json | None]:
         """The JSON of each server-sent event that is complete; None for OpenAI's ``[DONE]``."""
-        *lines, rest = bytes(self._pending).replace(b"\r\n", b"\n").split(b"\n")
-        self._pending = bytearray(rest)
-        for line in lines:
+        lines, _, self._pending = self._pending.rpartition(b"\n")
+        for line in lines.split(b"\n"):
             if line.startswith(b"data:"):
-                data = line[5:].strip()
-                yield None if data == b"[DONE]" else json.loads(data)
+                data = line[5:].strip().decode()
+                yield None if data == "[DONE]" else json.loads(data)
 
     @abstractmethod
     def _take(self, event: Json | None) -> None:

@@ -60,8 +60,9 @@ class Relay(Response):
         finally:
             leaving.cancel()
             self._reply.close()
-            # This task may have been cancelled.
-            self._later(self._recorded())
+            if self._record is not None:
+                # This task may have been cancelled.
+                self._later(self._recorded())
 
     async def _await_leaving(self, receive: Receive) -> None:
         """Cut the upstream when nobody waits for its answer any more."""
