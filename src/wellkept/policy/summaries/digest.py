@@ -220,13 +220,19 @@ def _parsed(text: str) -> Iterator[_Piece]:
             date = header[1]
         elif line.startswith(_VALUES):
             for value in line[len(_VALUES) :].split("; "):
-                sentence = Sentence(value, extract(value), 4)
+                sentence = _value(value)
                 yield _Piece(number, date, "", sentence, "values", value, sentence.data)
         elif line.strip():
             spoken = _SPOKEN.fullmatch(line.strip())
             speaker, words = (spoken[1], spoken[2]) if spoken else ("", line.strip())
             for part in sentences(words):
                 yield _Piece(number, date, speaker, part, "full", part.text, part.data)
+
+
+@lru_cache(maxsize=2_048)  # each version of a summary has most of the last one's
+def _value(text: str) -> Sentence:
+    """A value that stands alone. It has been read out of a text, and is short."""
+    return Sentence(text, extract(text), 4)
 
 
 def quotable(text: str, seq: int) -> Iterator[Entry]:
