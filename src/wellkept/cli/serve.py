@@ -78,8 +78,7 @@ def serve_command(
     from wellkept.server.settings import Settings
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for name in ("uvicorn",):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     settings = Settings(
         host=host,
         port=port,
