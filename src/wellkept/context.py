@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, ModelError
-from wellkept.policy.checks import check_budget, check_query
+from wellkept.policy.checks import check_budget, check_query, milliseconds
 from wellkept.policy.context.assemble import (
     LEAST_TOKENS,
     NOTE,
@@ -30,8 +30,8 @@ from wellkept.policy.context.assemble import (
 from wellkept.policy.context.bridge import bridge
 from wellkept.policy.context.messages import repair, to_anthropic, to_openai
 from wellkept.policy.text.tokens import MESSAGE_TOKENS, event_tokens
-from wellkept.records import Candidate, Event, Record, Scope
-from wellkept.store.protocol import SessionRef
+from wellkept.records import Candidate, Event, Record
+from wellkept.store.protocol import SessionRef, Tables
 from wellkept.tiers import BRIDGE_EVENTS, NOW, Moment, Tiers, read_tiers
 
 if TYPE_CHECKING:
@@ -143,14 +143,13 @@ def build(
         check_query(query)
     budget = check_budget(core.policy.context_budget if budget is None else budget)
     room = core.room(budget)
-    tiers = core.store.read(lambda tables: read_tiers(core, tables, ref, room, then, seen))
-    failure = ""
-    if recalled is None:
-        recalled, failure = (
-            _recalled(core, ref.scope, tiers, query, then) if query and query.strip() else ([], "")
-        )
+    if recalled is None and query and query.strip():
+        tiers, recalled, failure = _searched(core, ref, room, query, then, seen)
+    else:
+        tiers = core.store.read(lambda tables: read_tiers(core, tables, ref, room, then, seen))
+        failure = ""
     try:
-        return _assemble(core, tiers, room, recalled, failure)
+        return _assemble(core, tiers, room, recalled or (), failure)
     except BudgetExceeded as error:
         raise _exceeded(core, budget, room + error.missing) from None
 
@@ -168,24 +167,34 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
     )
 
 
-def _recalled(
-    core: Core, scope: Scope, tiers: Tiers, query: str, then: Moment
-) -> tuple[Sequence[Recalled], str]:
-    """What recall finds for the query; of an earlier moment, up to the newest event that the context knows.
+def _searched(
+    core: Core, ref: SessionRef, room: int, query: str, then: Moment, seen: int | None
+) -> tuple[Tiers, Sequence[Recalled], str]:
+    """The tiers and, of the same moment, what recall finds for the query; of an earlier one, up to the newest event that
+    the context knows.
 
     And why the embedder did not help, if it failed: a chat goes on, with what its words alone find.
     """
-    from wellkept.recall import recall, search_of
+    from wellkept.recall import find, question_vector, search_of
 
-    last = tiers.uncovered[-1].ts + timedelta(milliseconds=1) if tiers.uncovered else None
-    until = last if then != NOW else None
-    search = search_of(core, query, threshold=LEAST_RELEVANCE, until=until, now=then.at)
-    failure = ""
+    search = search_of(core, query, threshold=LEAST_RELEVANCE, now=then.at)
+    asked, failure = None, ""
     try:
-        found = recall(core, scope, search)
+        asked = question_vector(core, search)
     except ModelError as error:
-        found, failure = recall(core, scope, search, meaning=False), str(error)
-    return [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found], failure
+        failure = str(error)
+
+    def read(tables: Tables) -> tuple[Tiers, list[Result]]:
+        tiers = read_tiers(core, tables, ref, room, then, seen)
+        upto = search
+        if then != NOW and tiers.uncovered:
+            last = tiers.uncovered[-1].ts + timedelta(milliseconds=1)
+            upto = replace(search, until=milliseconds(last))
+        return tiers, find(core, tables, ref.scope, upto, asked)
+
+    with core.searching:
+        tiers, found = core.store.read(read)
+    return tiers, [Recalled(it.id, _recalled_line(core, it), it.score, it.events) for it in found], failure
 
 
 def _assemble(

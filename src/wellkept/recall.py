@@ -130,24 +130,25 @@ def _check_kinds(kinds: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def recall(core: Core, scope: Scope, search: Search, *, meaning: bool = True) -> list[Result]:
+def recall(core: Core, scope: Scope, search: Search) -> list[Result]:
     """What the scope holds for a question, best first; empty when there is nothing.
 
-    With ``explain`` the results are followed by the candidates that are none, each with its reason. Without
-    ``meaning`` the embedder is not asked.
+    With ``explain`` the results are followed by the candidates that are none, each with its reason.
 
     Raises:
         NotFound: the session is not this scope's.
         ModelError: the embedder failed on the question, or gave no usable vector.
     """
-    asked = question_vector(core.embedder, search.query) if core.embedder and meaning else None
+    asked = question_vector(core, search)
     with core.searching:
-        return core.store.read(lambda tables: _recall(core, tables, scope, search, asked))
+        return core.store.read(lambda tables: find(core, tables, scope, search, asked))
 
 
-def _recall(
+def find(
     core: Core, tables: Tables, scope: Scope, search: Search, asked: Sequence[float] | None
 ) -> list[Result]:
+    """See ``recall``, for a caller who reads other things in the same transaction, and holds ``core.searching``. ``asked``
+    is the question's vector, if there is one."""
     narrow = Narrow(
         session=_session(tables, scope, search.session_id),
         since=search.since,
@@ -387,9 +388,11 @@ def _meaning(
     )
 
 
-def question_vector(embedder: Embedder, query: str) -> Sequence[float] | None:
-    """The vector of a question; None for one without words."""
-    return checked_vectors(embedder, [query], kind="query")[0] if query.strip() else None
+def question_vector(core: Core, search: Search) -> Sequence[float] | None:
+    """The vector of a question; None for one without words, or without an embedder."""
+    if core.embedder is None or not search.query.strip():
+        return None
+    return checked_vectors(core.embedder, [search.query], kind="query")[0]
 
 
 def checked_vectors(
