@@ -59,6 +59,19 @@ def test_blocks_in_a_providers_shape_are_shown_the_way(chat: Session) -> None:
         chat.add_message("user", [{"type": "text", "text": "hello"}])  # type: ignore[arg-type]
 
 
+def test_what_was_opened_before_a_session_was_deleted_leads_to_no_other(memory: Memory) -> None:
+    opened = memory.session(namespace="acme", user="alice", session_id="a", create=True)
+    opened.add_message("user", "in the first")
+    memory.session(namespace="acme", user="alice", session_id="a").delete()
+    other = memory.session(namespace="acme", user="alice", session_id="b", create=True)
+    again = memory.session(namespace="acme", user="alice", session_id="a", create=True)
+    with pytest.raises(NotFound):
+        opened.add_message("user", "meant for the first")
+    with pytest.raises(NotFound):
+        opened.get_context()
+    assert other.get_recent() == [] == again.get_recent()
+
+
 @pytest.mark.parametrize("query", [5, b"tea", ["tea"]])
 def test_a_query_is_text(chat: Session, query: Any) -> None:
     with pytest.raises(InvalidInput, match="query"):

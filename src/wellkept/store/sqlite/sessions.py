@@ -17,9 +17,16 @@ from wellkept.store.sqlite.traces import remove_traces
 FIND_SCOPE = "SELECT key FROM scopes WHERE namespace = ? AND user = ?"
 ADD_SCOPE = "INSERT INTO scopes (namespace, user) VALUES (?, ?) ON CONFLICT DO NOTHING"
 ALL_SCOPES = "SELECT namespace, user FROM scopes WHERE ?1 IS NULL OR namespace = ?1 ORDER BY namespace, user"
+# No key is given twice: who still holds that of a deleted session must not come to another one.
 ADD = """
-    INSERT INTO sessions (scope, id, title, metadata, created, active) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO NOTHING RETURNING key
+    INSERT INTO sessions (key, scope, id, title, metadata, created, active) VALUES (1 + max(
+        (SELECT coalesce(max(key), 0) FROM sessions),
+        (SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM settings WHERE name = 'last_session')
+    ), ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key
+"""
+LAST = """
+    INSERT INTO settings VALUES ('last_session', ?1)
+    ON CONFLICT DO UPDATE SET value = max(CAST(value AS INTEGER), ?1)
 """
 FIND = """
     SELECT s.key, s.scope FROM sessions s JOIN scopes c ON c.key = s.scope
@@ -34,7 +41,7 @@ LIST = f"""
 """
 RENAME = "UPDATE sessions SET title = ? WHERE key = ? AND scope = ?"
 DELETE = "DELETE FROM sessions WHERE key = ? AND scope = ?"
-# Keys of sessions are given again: who keeps something by such a key sees by this number that it may be another's.
+# Who keeps something of a scope sees by this number that a session of it is gone.
 DEPARTED = "UPDATE scopes SET departed = departed + 1 WHERE key = ?"
 DELETE_EVENTS = "DELETE FROM events WHERE key BETWEEN ? AND ?"
 DELETE_JOBS = "DELETE FROM jobs WHERE session = ?"
@@ -127,6 +134,7 @@ class Sessions:
         ):
             self._db.execute(statement, values)
             removed[table] = self._db.changes()
+        self._db.execute(LAST, (ref.key,))
         self._db.execute(DEPARTED, (ref.scope_key,))
         return removed
 
