@@ -20,6 +20,7 @@ from wellkept.server.auth import check_headers, check_session, decoded, scope_of
 from wellkept.server.problems import Problem
 from wellkept.server.providers import Json, Provider
 from wellkept.server.service import Service
+from wellkept.session import Session
 
 READ_ONLY = "read-only"
 
@@ -98,9 +99,11 @@ def _number(headers: Mapping[str, str], name: str) -> int | None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request with memory in it, and what it cost; without it where ``failure`` kept the context from being made."""
+    """A request with memory in it, and what it cost; without it where ``failure`` kept the context from being made.
+    ``session`` is the conversation that its answer belongs to."""
 
     body: Json
+    session: Session | None = None
     tokens: int = 0
     trace_id: str | None = None
     failure: Exception | None = None
@@ -134,8 +137,8 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
         context = session.get_context(_question(sent), ask.budget)
         asked = provider.with_context(body, context.system, context.events)
     except Exception as error:  # noqa: BLE001 - what was appended gets its answer, whatever happens to the context
-        return Prepared(body, failure=error)
-    return Prepared(asked, context.tokens, context.trace_id)
+        return Prepared(body, session, failure=error)
+    return Prepared(asked, session, context.tokens, context.trace_id)
 
 
 def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
@@ -146,7 +149,7 @@ def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequen
     new = sent[fresh_from(stored, _as_stored(memory, sent)) :]
     context = reader.get_context(_question(sent), ask.budget)
     items: list[Event | Draft] = [*context.events, *new]
-    return Prepared(provider.with_context(body, context.system, items), context.tokens)
+    return Prepared(provider.with_context(body, context.system, items), tokens=context.tokens)
 
 
 def _as_stored(memory: Memory, sent: Sequence[Draft]) -> Sequence[Draft]:
@@ -163,7 +166,7 @@ def _question(sent: Sequence[Draft]) -> str | None:
 # ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def record(memory: Memory, ask: Ask, provider: Provider, answer: Answer, used: Sequence[Json] = ()) -> bool:
+def record(session: Session, provider: Provider, answer: Answer, used: Sequence[Json] = ()) -> bool:
     """Append the answer, as far as it came, with the memory tools that it used; whether there was anything of it.
 
     What was cut off is appended with the reason: the user has seen it.
@@ -179,8 +182,6 @@ def record(memory: Memory, ask: Ask, provider: Provider, answer: Answer, used: S
         about["memory_tools"] = list(used)
     if not answer.complete:
         about["incomplete"] = answer.fault or "the connection was cut"
-    scope = ask.scope
-    session = memory.session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
     session.append([replace(draft, metadata={**(draft.metadata or {}), "gateway": about})])
     return True
 

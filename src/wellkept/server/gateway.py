@@ -29,6 +29,7 @@ from wellkept.server.reply import Reply, UpstreamFailed, UpstreamTimeout
 from wellkept.server.rounds import Rounds
 from wellkept.server.routes import BareRoute
 from wellkept.server.service import Service, service_of
+from wellkept.session import Session
 
 log = logging.getLogger("wellkept.gateway")
 
@@ -125,9 +126,11 @@ class _Exchange:
         memory, upstream = 1000 * (ready - begin), 1000 * (perf_counter() - ready)
         headers["server-timing"] = f"memory;dur={memory:.1f}, upstream;dur={upstream:.1f}"
         # An answer whose question is not there would seem to answer the one before.
-        answer = None if ask.read_only or prepared is None else self._answer(reply)
-        keep = partial(self._record, ask, rounds.used)
-        return Relay(reply, headers, self.service.later, answer, keep)
+        session = prepared.session if prepared is not None else None
+        if session is None:
+            return Relay(reply, headers, self.service.later)
+        keep = partial(self._record, session, rounds.used)
+        return Relay(reply, headers, self.service.later, self._answer(reply), keep)
 
     async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
         """The request with memory in it; None, and the reason in ``headers``, when memory has no part in it."""
@@ -175,20 +178,16 @@ class _Exchange:
         encoding = reply.headers.get("content-encoding", "")
         return self.provider.answer(stream=kind.startswith("text/event-stream"), encoding=encoding)
 
-    async def _record(self, ask: Ask, used: list[Json], answer: Answer) -> None:
+    async def _record(self, session: Session, used: list[Json], answer: Answer) -> None:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
             with self.service.spans.span("wellkept.record", provider=self.provider.name):
-                found = await self.service.memory.run(
-                    lambda memory: record(memory, ask, self.provider, answer, used)
-                )
+                found = await self.service.memory.run(lambda _: record(session, self.provider, answer, used))
             if not found:
-                log.warning(
-                    "Nothing to record in %r: %s", ask.session_id, answer.fault or "the answer is empty"
-                )
+                log.warning("Nothing to record in %r: %s", session.id, answer.fault or "the answer is empty")
         except Exception as error:
-            log.exception("An answer was not recorded in %r", ask.session_id)
+            log.exception("An answer was not recorded in %r", session.id)
             outcome = type(error).__name__
         self.service.metrics.gateway.labels(self.provider.name, outcome).inc()
         self.service.live.wake()
