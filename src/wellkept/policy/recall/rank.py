@@ -24,7 +24,8 @@ from wellkept.policy.recall.results import Found, Ranking, Wish
 from wellkept.policy.text.words import Term
 
 SHORTLIST = 12
-"""So many texts are read to put the best in order; half as many again as results if more than eight are asked for."""
+"""So many texts are read to put the best in order, and half as many of what only says again what others do; half as many
+again as results if more than eight are asked for."""
 
 CLIP = 1000
 """Characters read of each of them."""
@@ -75,7 +76,8 @@ def rank(text: str, index: Index, meant: Meaning | None = None, wish: Wish | Non
     """
     wish = wish or Wish()
     asked = question.read(text, index.speakers)
-    shortlist = max(SHORTLIST, wish.limit * 3 // 2)
+    least = SHORTLIST // 2 if wish.alone else SHORTLIST
+    shortlist = max(least, wish.limit * 3 // 2)
     pool = _gather(asked, index, meant, alone=wish.alone)
     factors = {
         key: boosts.known(pool.docs[key], asked, wish.window) for key in pool.best(_LONGLIST * shortlist)
