@@ -31,7 +31,7 @@ from wellkept.policy.summaries.compress import (
     topic_names,
     topics_of,
 )
-from wellkept.policy.summaries.digest import Entry, Sentence, digest, quotable, sentences
+from wellkept.policy.summaries.digest import Entry, digest, quotable, quote, sentences
 from wellkept.policy.text.keydata import KeyDatum, extract, missing
 from wellkept.policy.text.language import language
 from wellkept.records import Event, LedgerLine, Policy, Summary, text_of
@@ -263,23 +263,21 @@ def _merged(
 
 
 def _ledger(lost: Sequence[KeyDatum], sources: Sequence[Entry]) -> list[LedgerLine]:
-    """A line for each datum, with the sentence that it stood in; what stands in none was lost before, and noted then."""
-    places: dict[tuple[str, str], tuple[int, str]] = {}
+    """A line for each datum, with what it stood in; what stands in nothing was lost before, and noted then."""
+    wanted = {(datum.kind, datum.value) for datum in lost}
+    lines: dict[tuple[str, str], LedgerLine] = {}
     for source in sources if lost else ():
         for sentence in sentences(source.text):
-            for key in sentence.data:
-                places.setdefault((key.kind, key.value), (source.seq, _quoted(source, sentence)))
-    lines = {}
-    for datum in lost:
-        if place := places.get((datum.kind, datum.value)):
-            lines[datum.kind, datum.value] = LedgerLine(
-                seq=place[0], kind=datum.kind, value=datum.value, text=place[1]
-            )
+            for datum in sentence.data:
+                key = datum.kind, datum.value
+                if key in wanted and key not in lines:
+                    text = _quoted(source, quote(sentence, datum))
+                    lines[key] = LedgerLine(seq=source.seq, kind=datum.kind, value=datum.value, text=text)
     return list(lines.values())
 
 
-def _quoted(source: Entry, sentence: Sentence) -> str:
-    said = f"{source.speaker}: {sentence.text}" if source.speaker else sentence.text
+def _quoted(source: Entry, text: str) -> str:
+    said = f"{source.speaker}: {text}" if source.speaker else text
     return f"[{source.date}] {said}" if source.date else said
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from wellkept.policy.summaries.digest import Entry
 
 TITLE = "earlier messages of this conversation, shortened"
+MOST_READ = 20_000
+"""So many characters of a message are read for a summary. What is longer was pasted: it can be searched, and is too long
+for a context."""
 
 _Said: TypeAlias = tuple[int, str, str, datetime]
 
@@ -50,7 +53,7 @@ def entry(event: Event, zone: ZoneInfo) -> Entry:
 
 
 def _said(event: Event) -> _Said:
-    return event.seq, name_of(event.speaker, event.role), text_of(event.content), event.ts
+    return event.seq, name_of(event.speaker, event.role), text_of(event.content)[:MOST_READ], event.ts
 
 
 def _entry(said: _Said, zone: ZoneInfo) -> Entry:

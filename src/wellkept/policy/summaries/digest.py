@@ -144,6 +144,8 @@ _PREFERENCE = lazy.compile(
     re.IGNORECASE,
 )
 _CACHED = 8_192
+_QUOTED = 400  # characters
+_AROUND = 120
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
@@ -233,6 +235,16 @@ def _parsed(text: str) -> Iterator[_Piece]:
 def _value(text: str) -> Sentence:
     """A value that stands alone. It has been read out of a text, and is short."""
     return Sentence(text, extract(text), 4)
+
+
+def quote(sentence: Sentence, datum: KeyDatum) -> str:
+    """What ``sentence`` says around ``datum``: all of it, but of a long one (a table, a log in one line) only so much that a
+    reader sees what is meant."""
+    start, end = max(0, datum.start - _AROUND), datum.end + _AROUND
+    if len(sentence.text) <= _QUOTED:
+        return sentence.text
+    before, after = "… " if start else "", " …" if end < len(sentence.text) else ""
+    return f"{before}{sentence.text[start:end].strip()}{after}"
 
 
 def quotable(text: str, seq: int) -> Iterator[Entry]:
