@@ -34,29 +34,50 @@ class Answer(ABC):
         self._stream = stream
         self._inflate = zlib.decompressobj(47) if encoding in ("gzip", "deflate") else None
         self._pending = bytearray()
-        if encoding not in ("", "identity", "gzip", "deflate"):
+        self._data: list[bytes] = []
+        self._is_lost = encoding not in ("", "identity", "gzip", "deflate")
+        if self._is_lost:
             self.fault = f"it came in the encoding {encoding}"
 
     def feed(self, data: bytes) -> None:
         """Take in the next bytes."""
-        if self.fault is not None or self.complete:
+        if self.complete or self._is_lost:
             return
         try:
             self._pending += self._inflate.decompress(data) if self._inflate else data
             if len(self._pending) > MOST_BYTES:
                 raise ValueError("it is too large")
-            if self._stream:
-                for event in self._events():
-                    self._take(event)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, zlib.error) as error:
-            self.fault = f"it cannot be read ({type(error).__name__}: {error})"[:300]
+        except (ValueError, zlib.error) as error:
+            self._fail(error)
+            self._is_lost = True
+        if self._stream and not self._is_lost:
+            self._read_events()
 
     def end(self) -> None:
         """There are no more bytes."""
-        if self.fault is None and not self._stream:
+        if self._is_lost or self.complete:
+            return
+        if not self._stream:
             self._whole(bytes(self._pending))
-        elif self.fault is None and not self.complete:
+            return
+        fault = self.fault
+        self._pending += b"\n\n"
+        self._read_events()
+        self.fault = fault  # what cannot be read at the end was cut off
+        if self.fault is None and not self.complete:
             self._close()
+
+    def _read_events(self) -> None:
+        """What can be read counts, whatever stands between it; but then the answer is not complete."""
+        for data in self._events():
+            try:
+                self._take(None if data == b"[DONE]" else json.loads(data))
+            except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+                self._fail(error)
+        self.complete = self.complete and self.fault is None
+
+    def _fail(self, error: Exception) -> None:
+        self.fault = self.fault or f"it cannot be read ({type(error).__name__}: {error})"[:300]
 
     def _whole(self, data: bytes) -> None:
         try:
@@ -65,13 +86,16 @@ class Answer(ABC):
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
             self.fault = f"it is no answer ({type(error).__name__}: {error})"[:300]
 
-    def _events(self) -> Iterator[Json | None]:
-        """The JSON of each server-sent event that is complete; None for OpenAI's ``[DONE]``."""
-        lines, _, self._pending = self._pending.rpartition(b"\n")
-        for line in lines.split(b"\n"):
+    def _events(self) -> Iterator[bytes]:
+        """The data of each server-sent event that is complete: a blank line ends it, and it may have several lines."""
+        lines, ends, self._pending = self._pending.rpartition(b"\n")
+        for line in lines.split(b"\n") if ends else ():
             if line.startswith(b"data:"):
-                data = line[5:].strip().decode()
-                yield None if data == "[DONE]" else json.loads(data)
+                self._data.append(bytes(line[5:]).strip())
+            elif not line.strip():
+                data, self._data = b"\n".join(self._data), []
+                if data:
+                    yield data
 
     @abstractmethod
     def _take(self, event: Json | None) -> None:

@@ -174,7 +174,7 @@ def record(session: Session, provider: Provider, answer: Answer, used: Sequence[
     message = answer.message()
     if message is None:
         return False
-    draft = parse(message, shape=provider.name)
+    draft = parse(mended(message), shape=provider.name)
     about: dict[str, Any] = {"provider": provider.name, "model": answer.model, "stop": answer.stop}
     if answer.usage:
         about["usage"] = answer.usage
@@ -200,4 +200,20 @@ def body_of(raw: bytes) -> Json:
         raise InvalidInput(f"The request is no JSON: {error}") from error
     if not isinstance(body, dict):
         raise InvalidInput("The request is no JSON object.")
-    return body
+    # Only an escape can bring half a character.
+    return mended(body) if b"\\u" in raw else body
+
+
+def mended(value: Any) -> Any:
+    """JSON data in which halves of a character are put together, and those that stand alone are the replacement character:
+    who cuts a text by UTF-16, as JavaScript does, leaves such halves, which nothing can store."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [mended(item) for item in value]
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return value
