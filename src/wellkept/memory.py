@@ -333,7 +333,9 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
     check_name("session_id", session_id)
     found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
     if found is None:
-        raise NotFound(f"No session {session_id!r} for this user. Leave session_id out to start a new one.")
+        raise NotFound(
+            f"No session {session_id!r} for this user. Pass create=True to start it, or leave session_id out."
+        )
     return found
 
 

@@ -483,12 +483,19 @@ def test_a_question_larger_than_the_budget_goes_through(
 def test_an_answer_is_kept_only_behind_its_question(service: Service, upstream: Upstream) -> None:
     path = "/openai/v1/chat/completions"
     service.post(path, json={"model": "m", "messages": user("first")})
-    broken = b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}'
+    broken = b'{"model": "m", "messages": [{"role": "user", "content": " "}]}'
     assert service.post(path, content=broken).headers["x-wellkept-error"].startswith("InvalidInput")
     assert stored(service) == [("user", "first"), ("assistant", "ok")]
     tight = {**service.headers, "X-Wellkept-Budget": "3"}
     service.post(path, json={"model": "m", "messages": user("a long question")}, headers=tight)
     assert stored(service)[2:] == [("user", "a long question"), ("assistant", "ok")]
+
+
+def test_half_a_character_does_not_cost_the_message(service: Service, upstream: Upstream) -> None:
+    cut = b'{"model": "m", "messages": [{"role": "user", "content": "a dino \\ud83e"}]}'
+    done = service.post("/openai/v1/chat/completions", content=cut)
+    assert "x-wellkept-error" not in done.headers
+    assert stored(service) == [("user", "a dino \ufffd"), ("assistant", "ok")]
 
 
 # ── incognito

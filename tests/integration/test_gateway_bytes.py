@@ -211,6 +211,14 @@ def test_an_answer_that_is_none_is_told_as_an_error(service: Running, wire: Wire
     assert (done.status_code, done.headers["x-wellkept-source"]) == (502, "gateway")
 
 
+def test_what_came_before_a_cut_is_passed_on(service: Running, wire: Wire) -> None:
+    wire.answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n" + b"x" * 99
+    wire.closing = True
+    answer = ask(service, head(b"POST /openai/v1/embeddings HTTP/1.1", b"content-length: 2") + b"{}")
+    assert b"x" * 99 in answer
+    assert not answer.endswith(b"0\r\n\r\n"), "a cut is passed on as one"
+
+
 def test_a_connection_that_the_upstream_closed_is_not_used_again(service: Running, wire: Wire) -> None:
     wire.closing = True
     for _ in range(5):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import signal
@@ -334,6 +335,28 @@ def test_many_topics_stay_inside_the_budget_and_keep_their_words(make: Make) -> 
     check_nothing_lost(chat)
     found = memory.user("alice", namespace="acme").search("第3号议题的预算", kinds=["summary"])
     assert "1003" in found[0].text
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        " ".join(f"alpha{number % 1000}" for number in range(250_000)),
+        json.dumps([{"id": n, "name": f"user{n}", "amount": n * 3.5} for n in range(5_000)]),
+        "，".join(f"第{number}项花了{number + 100}元" for number in range(5_000)),
+    ],
+    ids=["words", "json", "chinese"],
+)
+def test_what_is_pasted_in_one_line_makes_no_more_of_itself(make: Make, blob: str) -> None:
+    memory = make()
+    chat = open_chat(memory)
+    chat.add_message("user", blob)
+    talk(chat, 12)
+    memory.run_jobs()
+    ledger = chat.ledger()
+    assert ledger
+    assert max(len(line.text) for line in ledger) < 800
+    assert sum(len(line.text) for line in ledger) < 1_000_000
+    assert all(job.state == "done" for job in memory.jobs.list())
 
 
 # ── models that misbehave ─────────────────────────────────────────────────────────────────────────────────

@@ -74,14 +74,18 @@ class Relay(Response):
         """Send what comes. Of an answer that is no stream one chunk is held back, for its end to be seen first."""
         is_stream = self._reply.headers.get("content-type", "").startswith("text/event-stream")
         held = b""
-        async for chunk in self._reply.body:
-            if self._answer is not None:
-                self._answer.feed(chunk)
-                if self._answer.complete:
-                    await self._recorded()
-            ready, held = (chunk, b"") if is_stream else (held, chunk)
-            if ready:
-                await send({"type": "http.response.body", "body": ready, "more_body": True})
+        try:
+            async for chunk in self._reply.body:
+                if self._answer is not None:
+                    self._answer.feed(chunk)
+                    if self._answer.complete:
+                        await self._recorded()
+                ready, held = (chunk, b"") if is_stream else (held, chunk)
+                if ready:
+                    await send({"type": "http.response.body", "body": ready, "more_body": True})
+        except UpstreamFailed:
+            await send({"type": "http.response.body", "body": held, "more_body": True})
+            raise
         if self._answer is not None:
             self._answer.end()
         await self._recorded()
