@@ -1,6 +1,6 @@
 """Where words stand in summaries and ledgers: a plain table, because notes are few and change seldom.
 
-A look-up in it costs a fifth of one in a full-text index, which pays where as many words come in as messages do.
+A look-up in it costs less than half of one in a full-text index, which pays where as many words come in as messages do.
 """
 
 from __future__ import annotations
