@@ -251,7 +251,7 @@ class Memory:
                 return Session(self._core, found)
             if not create:
                 raise NotFound(
-                    f"No session {session_id!r} for this user. Leave session_id out to start a new one."
+                    f"No session {session_id!r} for this user. Pass create=True to start it, or leave session_id out."
                 )
         if prefix:
             check_name("prefix", prefix)
@@ -333,9 +333,7 @@ def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:
     check_name("session_id", session_id)
     found = core.store.read(lambda tables: tables.sessions.find(scope, session_id))
     if found is None:
-        raise NotFound(
-            f"No session {session_id!r} for this user. Pass create=True to start it, or leave session_id out."
-        )
+        raise NotFound(f"No session {session_id!r} for this user.")
     return found
 
 
