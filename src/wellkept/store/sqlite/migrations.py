@@ -130,6 +130,17 @@ TOMBSTONE_ORIGINS = """
         PRIMARY KEY (scope, salt, namespace, user)
     ) WITHOUT ROWID;
 """
+# A question to the user keeps its number for good: who answers one that is gone must not answer another.
+NUMBERED_DOUBTS = """
+    CREATE TABLE numbered (
+        key INTEGER PRIMARY KEY AUTOINCREMENT, scope INTEGER NOT NULL REFERENCES scopes, kind TEXT NOT NULL,
+        payload TEXT NOT NULL, at INTEGER NOT NULL
+    );
+    INSERT INTO numbered SELECT key, scope, kind, payload, at FROM doubts;
+    DROP TABLE doubts;
+    ALTER TABLE numbered RENAME TO doubts;
+    CREATE INDEX doubts_scope ON doubts (scope);
+"""
 
 MIGRATIONS: list[tuple[str, str]] = [
     ("transcript", TRANSCRIPT + terms.SCHEMA.format(name="event")),
@@ -153,4 +164,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("log_by_user", "DROP INDEX fact_changes_fact"),
     ("noted", "ALTER TABLE scopes ADD COLUMN noted INTEGER NOT NULL DEFAULT 0"),
     ("note_words", notewords.SCHEMA + notewords.TAKE_OVER),
+    ("numbered_doubts", NUMBERED_DOUBTS),
 ]
