@@ -12,7 +12,7 @@ import pytest
 
 from wellkept import Memory
 from wellkept.errors import BudgetExceeded, Conflict, InvalidInput, NotFound
-from wellkept.records import Draft, Text, ToolResult
+from wellkept.records import Draft, Scope, Text, ToolResult
 from wellkept.session import Session
 from wellkept.testing import FakeClock
 
@@ -395,3 +395,13 @@ def test_answers_kept_for_a_session_go_with_it(memory: Memory) -> None:
 def test_a_state_that_no_job_has_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="bogus"):
         memory.jobs.list(state="bogus")  # type: ignore[arg-type]
+
+
+def test_the_number_of_a_question_that_was_answered_is_not_given_to_another(memory: Memory) -> None:
+    scope, store, seen = Scope("acme", "alice"), memory._core.store, []
+    for text in ("the red one", "the blue one"):
+        store.write(lambda tables, text=text: tables.doubts.add(scope, "forget", text=text, at=0))
+        [doubt] = store.read(lambda tables: tables.doubts.list(scope))
+        seen.append(doubt.id)
+        assert store.write(lambda tables, id=doubt.id: tables.doubts.remove(scope, id))
+    assert seen[0] != seen[1]
