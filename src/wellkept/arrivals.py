@@ -1,16 +1,19 @@
-"""Messages for several sessions at once, as a server gets them: one commit for all that arrived together."""
+"""Messages as a server gets them: for several sessions at once, or all of a conversation each time; one commit for all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import NotFound, StoreError, WellkeptError
 from wellkept.policy.checks import check_name
-from wellkept.records import Draft, Event, Record, Scope
-from wellkept.session import prepare, store_events
+from wellkept.policy.context.overlap import fresh_from, reach
+from wellkept.policy.privacy.redact import redact_content
+from wellkept.records import Draft, Event, Policy, Record, Scope
+from wellkept.session import Session, handle, open_session, prepare, store_events
 from wellkept.store.protocol import Tables
 
 Work: TypeAlias = Callable[[Tables], tuple[list[Event], bool]]
@@ -68,3 +71,35 @@ def _alone(core: Core, work: Work) -> tuple[list[Event], bool] | WellkeptError:
         return core.store.write(work)
     except WellkeptError as error:
         return error
+
+
+# ── a message list, of which a part is stored
+# ─────────────────────────────────────────────────────────────────────────────
+
+
+def append_new(core: Core, arrival: Arrival) -> Session:
+    """See ``Memory.append_new``."""
+    check_name("session_id", arrival.session_id)
+    sent, now = as_stored(core.policy, arrival.drafts), core.now()
+
+    def work(tables: Tables) -> tuple[Session, bool]:
+        ref = open_session(tables, arrival.scope, arrival.session_id, at=now)
+        stored = list(islice(tables.events.walk_back(ref), reach(len(sent))))[::-1]
+        new = [prepare(core, draft, now) for draft in sent[fresh_from(stored, sent) :]]
+        due = bool(new) and store_events(core, tables, ref, new, now)[1]
+        return handle(core, tables, ref), due
+
+    session, due = core.store.write(work)
+    if due:
+        core.notify()
+    return session
+
+
+def as_stored(policy: Policy, drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """``drafts`` with secrets masked as the store has them, for comparing."""
+    kinds = policy.redaction
+    return (
+        [replace(draft, content=redact_content(draft.content, kinds)) for draft in drafts]
+        if kinds
+        else drafts
+    )

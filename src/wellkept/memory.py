@@ -10,10 +10,10 @@ from wellkept.core import Core, system_clock
 from wellkept.errors import InvalidInput, NotFound, Unsupported
 from wellkept.ids import new_id
 from wellkept.jobs import JobList, Runner
-from wellkept.policy.checks import check_name, check_text
+from wellkept.policy.checks import check_name, check_text, plain_metadata
 from wellkept.policy.text.tokens import estimate
 from wellkept.records import Policy, Scope
-from wellkept.session import Session, SessionReader, open_session
+from wellkept.session import Session, SessionReader, handle, open_session
 from wellkept.tracing import Tracer
 from wellkept.uses import Uses
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from wellkept.records import Event
     from wellkept.replies import ReplyLog
     from wellkept.store.health import Maintained, Progress, Report
-    from wellkept.store.protocol import SessionRef, Store
+    from wellkept.store.protocol import SessionRef, Store, Tables
     from wellkept.user import UserMemory, UserReader
 
 
@@ -244,11 +244,12 @@ class Memory:
             NotFound: this user has no session with that id, whoever else may have one.
         """
         scope = _scope(namespace, user)
+        core = self._core
         if session_id is not None:
             check_name("session_id", session_id)
-            found = self._core.store.read(lambda tables: tables.sessions.find(scope, session_id))
+            found = core.store.read(lambda tables: _found(core, tables, scope, session_id))
             if found is not None:
-                return Session(self._core, found)
+                return found
             if not create:
                 raise NotFound(
                     f"No session {session_id!r} for this user. Pass create=True to start it, or leave session_id out."
@@ -256,8 +257,12 @@ class Memory:
         if prefix:
             check_name("prefix", prefix)
         check_text("title", title)
-        id = session_id or new_id(prefix)
-        return Session(self._core, open_session(self._core, scope, id, title=title, metadata=metadata))
+        id, kept, at = session_id or new_id(prefix), plain_metadata(metadata), core.now()
+        return core.store.write(
+            lambda tables: handle(
+                core, tables, open_session(tables, scope, id, at=at, title=title, metadata=kept)
+            )
+        )
 
     def append_all(self, arrivals: Sequence[Arrival]) -> list[list[Event] | WellkeptError]:
         """Append to several sessions by their ids, each all or nothing, and all in one commit where nothing fails.
@@ -268,6 +273,18 @@ class Memory:
         from wellkept.arrivals import append_all
 
         return append_all(self._core, arrivals)
+
+    def append_new(self, arrival: Arrival) -> Session:
+        """Append what is new of a message list to a session, which is made when there is none; the session.
+
+        For servers whose callers send one message, a window or all of a conversation with each request. What is new is
+        found out and appended in one transaction, so that two that send the same at once are stored once.
+
+        Raises InvalidInput for messages that cannot be stored, and then nothing is.
+        """
+        from wellkept.arrivals import append_new
+
+        return append_new(self._core, arrival)
 
     def user(self, user: str, *, namespace: str) -> UserMemory:
         """What outlives a session of this user."""
@@ -327,6 +344,11 @@ class MemoryReader:
         from wellkept.user import UserReader
 
         return UserReader(self._core, _scope(namespace, user))
+
+
+def _found(core: Core, tables: Tables, scope: Scope, session_id: str) -> Session | None:
+    ref = tables.sessions.find(scope, session_id)
+    return None if ref is None else handle(core, tables, ref)
 
 
 def _find(core: Core, scope: Scope, session_id: str) -> SessionRef:

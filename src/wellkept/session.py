@@ -187,9 +187,9 @@ class Session(SessionReader):
     """A handle on one conversation; ``Memory.session`` makes it. It holds nothing of the conversation
     itself."""
 
-    def __init__(self, core: Core, ref: SessionRef) -> None:
+    def __init__(self, core: Core, ref: SessionRef, seen: int) -> None:
         super().__init__(core, ref)
-        self._seen = core.store.read(lambda tables: tables.facts.newest(ref.scope))
+        self._seen = seen
 
     def get_context(
         self,
@@ -422,20 +422,26 @@ class Session(SessionReader):
 
 
 def open_session(
-    core: Core, scope: Scope, id: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
+    tables: Tables,
+    scope: Scope,
+    id: str,
+    *,
+    at: int,
+    title: str = "",
+    metadata: Mapping[str, Any] | None = None,
 ) -> SessionRef:
     """The session with this id, made when there is none."""
-    kept, at = plain_metadata(metadata), core.now()
+    found = tables.sessions.find(scope, id)
+    if found is not None:
+        return found
+    made = tables.sessions.create(scope, id, title=title, metadata=metadata or {}, at=at)
+    tables.facts.anchor(made)
+    return made
 
-    def work(tables: Tables) -> SessionRef:
-        found = tables.sessions.find(scope, id)
-        if found is not None:
-            return found
-        made = tables.sessions.create(scope, id, title=title, metadata=kept, at=at)
-        tables.facts.anchor(made)
-        return made
 
-    return core.store.write(work)
+def handle(core: Core, tables: Tables, ref: SessionRef) -> Session:
+    """A handle on a session, which knows of what has changed up to now."""
+    return Session(core, ref, tables.facts.newest(ref.scope))
 
 
 # ── making an event ready

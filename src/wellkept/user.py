@@ -17,7 +17,7 @@ from wellkept.policy.facts.claims import USER, Claim
 from wellkept.profile import Profile, ProfileReader
 from wellkept.recall import Result, recall, search_of
 from wellkept.records import Draft, Scope, SessionInfo, text_of
-from wellkept.session import Session, open_session
+from wellkept.session import handle, open_session
 from wellkept.store.facts import Actor
 from wellkept.store.protocol import Tables
 from wellkept.tools import Shape, call, definitions
@@ -161,7 +161,10 @@ class UserMemory(FactsMemory, UserReader):
         self._need_model()
         id = run_id or new_id()
         check_name("run_id", id)
-        chat = Session(self._core, open_session(self._core, self._scope, id))
+        core, scope = self._core, self._scope
+        chat = core.store.write(
+            lambda tables: handle(core, tables, open_session(tables, scope, id, at=core.now()))
+        )
         chat.append(drafts)
         return {"results": [], "session_id": chat.id, "jobs": self.extract()}
 

@@ -454,7 +454,7 @@ def test_a_request_goes_through_when_memory_fails(
     def busy(*_: Any, **__: Any) -> None:
         raise StoreBusy("Another process\r\nholds the lock 锁.")
 
-    monkeypatch.setattr(Session, "append", busy)
+    monkeypatch.setattr(Memory, "append_new", busy)
     assert getattr(side, way)(user("hi")) == "ok"
     assert upstream.requests[0].body["messages"] == user("hi")
     metrics = service.house.running.client.get("/metrics").text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from wellkept import AsyncMemory, Conflict, Draft, InvalidInput, Memory, NotFound, StoreBusy
+from wellkept import AsyncMemory, Conflict, Draft, InvalidInput, Memory, NotFound, Policy, StoreBusy
 from wellkept.arrivals import Arrival
 from wellkept.records import Scope
 from wellkept.server.appends import Appends
@@ -96,3 +97,38 @@ def test_what_fails_them_all_is_told_to_each(monkeypatch: pytest.MonkeyPatch) ->
             assert [type(each) for each in done] == [StoreBusy] * 3
 
     asyncio.run(main())
+
+
+# ── a message list, of which a part is stored
+
+
+def test_what_is_new_of_a_list_is_appended_and_the_session_made() -> None:
+    with Memory(":memory:", worker=False) as memory:
+        for sent in (said("1"), said("1", "2"), said("2", "3"), said("1", "2", "3")):
+            session = memory.append_new(Arrival(ALICE, "a", sent))
+        assert held(memory, "a") == ["1", "2", "3"]
+        assert [event.content for event in session.get_recent()] == ["1", "2", "3"]
+        with pytest.raises(InvalidInput):
+            memory.append_new(Arrival(ALICE, "a", said("4", " ")))
+        with pytest.raises(InvalidInput):
+            memory.append_new(Arrival(ALICE, "b", said(" ")))
+        assert held(memory, "a") == ["1", "2", "3"]
+        assert [info.id for info in memory.user("alice", namespace="acme").sessions()] == ["a"]
+
+
+def test_a_list_that_is_sent_twice_at_once_is_stored_once(tmp_path: Path) -> None:
+    sent = said("1", "2", "3")
+    with Memory(tmp_path / "a.db", worker=False) as memory, ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            arrivals = [Arrival(ALICE, f"s{number}", sent)] * 8
+            list(pool.map(memory.append_new, arrivals))
+            assert held(memory, f"s{number}") == ["1", "2", "3"]
+
+
+def test_secrets_of_a_list_are_masked_and_it_is_known_again() -> None:
+    with Memory(":memory:", worker=False, policy=Policy(redaction=("password",))) as memory:
+        for _ in range(2):
+            memory.append_new(Arrival(ALICE, "a", said("password: hunter2", "thanks")))
+        first, second = held(memory, "a")
+    assert "hunter2" not in str(first)
+    assert second == "thanks"

@@ -9,11 +9,11 @@ from typing import Any
 
 from starlette.requests import Request
 
+from wellkept.arrivals import Arrival, as_stored
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.policy.context.messages import parse
 from wellkept.policy.context.overlap import fresh_from, reach
-from wellkept.policy.privacy.redact import redact_content
 from wellkept.records import Draft, Event, Scope, text_of
 from wellkept.server.answers import Answer
 from wellkept.server.auth import check_headers, check_session, decoded, scope_of
@@ -127,12 +127,7 @@ def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepare
 
 
 def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
-    scope = ask.scope
-    session = memory.session(
-        namespace=scope.namespace, user=scope.user, session_id=ask.session_id, create=True
-    )
-    stored = session.get_recent(reach(len(sent)))
-    session.append(sent[fresh_from(stored, _as_stored(memory, sent)) :])
+    session = memory.append_new(Arrival(ask.scope, ask.session_id, sent))
     try:
         context = session.get_context(_question(sent), ask.budget)
         asked = provider.with_context(body, context.system, context.events)
@@ -146,16 +141,10 @@ def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequen
     scope = ask.scope
     reader = memory.read_only().session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
     stored = reader.get_recent(reach(len(sent)))
-    new = sent[fresh_from(stored, _as_stored(memory, sent)) :]
+    new = sent[fresh_from(stored, as_stored(memory.policy, sent)) :]
     context = reader.get_context(_question(sent), ask.budget)
     items: list[Event | Draft] = [*context.events, *new]
     return Prepared(provider.with_context(body, context.system, items), tokens=context.tokens)
-
-
-def _as_stored(memory: Memory, sent: Sequence[Draft]) -> Sequence[Draft]:
-    """``sent`` with secrets masked as the store has them, for comparing."""
-    kinds = memory.policy.redaction
-    return [replace(draft, content=redact_content(draft.content, kinds)) for draft in sent] if kinds else sent
 
 
 def _question(sent: Sequence[Draft]) -> str | None:
