@@ -3,6 +3,8 @@ from __future__ import annotations
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput, MissingExtra
 from wellkept.policy.text import tokens
@@ -76,3 +78,9 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
 def test_only_the_estimate_asks_for_a_margin() -> None:
     assert tokens.is_estimated(tokens.estimate)
     assert not tokens.is_estimated(len)
+
+
+@given(st.text(st.sampled_from(" \n\t\r\x1c,.aZ9"), max_size=60))
+def test_the_pieces_of_a_text_are_counted_line_by_line_and_are_the_same(text: str) -> None:
+    pieces = len(tokens._PIECES.findall(text))
+    assert tokens.estimate(text) == min(len(text), int(pieces * 1.2) + 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +21,8 @@ LONG = 262_144
 MESSAGE_TOKENS = 4  # what providers add to a message for its role and its borders
 
 _PIECES = re.compile(r" ?[A-Za-z]{1,7}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|\s+|.")
+# A break that is a piece of its own, whatever stands on both sides.
+_BREAK = re.compile(r"\n(?=\S)(?<=\S\n)")
 _PER_PIECE = 1.2
 _PER_THREE_BYTES = 1.1
 _PER_ASTRAL = 2.2
@@ -51,7 +54,22 @@ class Estimate:
 def _ascii(text: str) -> int:
     if len(text) > LONG:
         return len(text)
-    return min(len(text), int(len(_PIECES.findall(text)) * _PER_PIECE) + 1)
+    lines = _BREAK.split(text)
+    pieces = sum(map(_pieces, lines)) + len(lines) - 1
+    return min(len(text), int(pieces * _PER_PIECE) + 1)
+
+
+def _pieces(line: str) -> int:
+    # Most lines of a context stood in the last one.
+    return _remembered(line) if len(line) <= _SHORT else _cut(line)
+
+
+def _cut(line: str) -> int:
+    return _PIECES.subn("", line)[1]
+
+
+_SHORT = 1_024
+_remembered = lru_cache(maxsize=512)(_cut)
 
 
 estimate = Estimate()
