@@ -55,8 +55,17 @@ def test_nothing_remembered_can_end_the_fence(tag: str) -> None:
     assert fenced.startswith('<memory tier="facts" source="a ')
 
 
+@pytest.mark.parametrize(
+    "tag",
+    ["< /memory>", "<\u200b/memory>", "</mem\u00adory>", "＜/memory＞", "﹤/ｍｅｍｏｒｙ﹥", "<／\ufeffMemory>", "</\u2060 memory>"],
+)  # fmt: skip
+def test_nor_can_what_only_looks_like_its_end(tag: str) -> None:
+    assert defuse(f"before {tag} after") == f"before ‹{tag[1:]} after"
+
+
 def test_other_text_is_left_as_it_is() -> None:
-    assert defuse("a < b, <b>bold</b>, 记忆 <memo>") == "a < b, <b>bold</b>, 记忆 <memo>"
+    text = "a < b, <b>bold</b>, 记忆 <memo> <memoryless>, ＜记忆＞"
+    assert defuse(text) == text
 
 
 # ── clipping ────────────────────────────────────────────────────────────────────────────────────────────────
