@@ -372,6 +372,20 @@ def test_a_head_that_does_not_come_is_not_waited_for(open_door: Running, sent: b
         assert time.monotonic() - start < 5
 
 
+@pytest.mark.parametrize("part", [b"x: y\r\n", b"x" * 100])
+def test_a_head_that_is_too_long_is_not_answered(open_door: Running, part: bytes) -> None:
+    begun = b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx: y"
+    with connect(open_door) as connection:
+        connection.sendall(begun + b"\r\n\r\n")
+        assert b" 200 " in connection.recv(4096).partition(b"\r\n")[0]
+        try:
+            connection.sendall(begun + b"\r\n" + part * (1_000_000 // len(part)) + b"\r\n\r\n")
+            answer = connection.recv(100)
+        except ConnectionError:
+            return  # closed while we sent
+    assert not answer or b" 431 " in answer.partition(b"\r\n")[0]
+
+
 def test_a_body_that_does_not_come_is_not_waited_for(open_door: Running) -> None:
     head = b"POST /v1/sessions/s/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     with connect(open_door) as connection:
