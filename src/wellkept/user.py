@@ -181,7 +181,8 @@ class UserMemory(FactsMemory, UserReader):
     def _need_model(self) -> None:
         if self._core.model is None:
             raise InvalidInput(
-                "Extraction needs a model: pass Memory(…, model=…), or store statements as they are with infer=False."
+                "Extraction needs a model: Memory(…, model=…), or `wellkept serve --model …`. "
+                "Without one, statements are stored as they are with infer=False."
             )
 
     def tools(self, shape: Shape = "openai") -> list[dict[str, Any]]:

@@ -188,6 +188,17 @@ def test_without_keys_no_other_machine_is_served(tmp_path: Any) -> None:
     assert "wellkept keys create" in done.output
 
 
+@pytest.mark.parametrize(
+    "option",
+    [("--port", "99999"), ("--openai-upstream", "nowhere"), ("--anthropic-upstream", "http://")],
+)
+def test_an_address_that_is_none_is_refused_at_the_start(tmp_path: Any, option: tuple[str, str]) -> None:
+    done = CliRunner().invoke(cli, ["serve", "--store", str(tmp_path / "chat.db"), *option])
+    assert done.exit_code == 2
+    assert option[0] in done.output
+    assert option[1] in done.output
+
+
 def test_without_its_packages_the_command_says_how_to_get_them(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
