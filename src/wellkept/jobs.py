@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
 from wellkept.policy.checks import check_limit
-from wellkept.store.protocol import HELD_BACK, JobState
+from wellkept.store.jobs import HELD_BACK, JobState
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from wellkept.core import Core
     from wellkept.models.protocol import Model, Reply
     from wellkept.records import Scope
-    from wellkept.store.protocol import Job, Tables
+    from wellkept.store.jobs import Job
+    from wellkept.store.protocol import Tables
 
 MAX_ATTEMPTS = 5
 LEASE_MS = 5 * 60 * 1000

@@ -8,7 +8,8 @@ import pytest
 
 from tests.contract.scene import ALICE, BOB, TWIN, open_session, said
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import HELD_BACK, Job, JobState, SessionRef, Store, Tables
+from wellkept.store.jobs import HELD_BACK, Job, JobState
+from wellkept.store.protocol import SessionRef, Store, Tables
 
 
 def put(

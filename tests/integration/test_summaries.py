@@ -26,7 +26,7 @@ from wellkept.policy.summaries.compress import DEFAULT_TOPIC
 from wellkept.policy.text import tokens
 from wellkept.policy.text.keydata import HARD, extract, missing
 from wellkept.records import Summary
-from wellkept.store.protocol import Job
+from wellkept.store.jobs import Job
 from wellkept.testing import GARBAGE, Call, FakeClock, FakeModel
 
 FACTS = [

@@ -69,7 +69,7 @@ _SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
 
 
 class Erasures:
-    """See ``store.protocol.Erasures``."""
+    """See ``store.facts.Erasures``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

@@ -10,7 +10,8 @@ from typing import Any
 import apsw
 
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import HELD_BACK, Job, JobState, SessionRef
+from wellkept.store.jobs import HELD_BACK, Job, JobState
+from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load
 
 ADD = """
@@ -81,7 +82,7 @@ SET_STATE = """
 
 
 class Jobs:
-    """See ``store.protocol.Jobs``."""
+    """See ``store.jobs.Jobs``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
