@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 #: ``Job.last_error`` of one that is held back by ``Policy.daily_tokens``.
 HELD_BACK = "The namespace's tokens for today are spent; this waits for tomorrow."
+#: ``Job.last_error`` of a running one whose lease ran out; its worker may still renew it.
+SILENT = "Its worker gives no sign of life. If none comes, the job begins again."
+#: ``Job.last_error`` of one that was taken from such a worker.
+GONE = "The worker that had it before ended, or stopped, without a word."
+#: What ``Jobs.next_due`` says when nothing waits.
+NEVER = 1 << 62
 JobState: TypeAlias = Literal["ready", "running", "done", "failed", "cancelled"]
 
 
@@ -23,7 +29,8 @@ class Job(Record):
 
     Attributes:
         attempts: how often it was started.
-        run_at: when it may start; of a running one, when its lease ends.
+        failures: how often in a row that came to nothing; being held back or handed back does not count.
+        run_at: when it may start; of a running one, until when its worker need give no sign of life.
         created_at: when it was put into the outbox.
         last_error: why the last attempt failed, for a person to read.
         raw_reply: what the model answered when that answer could not be used.
@@ -37,6 +44,7 @@ class Job(Record):
     payload: Mapping[str, Any]
     state: JobState
     attempts: int
+    failures: int
     run_at: datetime
     created_at: datetime
     finished_at: datetime | None = None
@@ -67,7 +75,14 @@ class Jobs(Protocol):
         """Whether a job with this key waits; a look is cheaper than finding out what it would have to do."""
 
     def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
-        """The next due job, taken for ``lease`` ms; jobs whose lease ran out are due again."""
+        """The next due job, taken for ``lease`` ms.
+
+        A lease that ran out is prolonged once by as much, in case its worker lives: what it should have renewed in time is
+        judged by two looks of the same clock, never by two clocks. A job that is silent even then is due again.
+        """
+
+    def renew(self, job: Job, *, until: int) -> bool:
+        """The holder's sign of life: it keeps the job until then (ms). False when this attempt no longer holds it."""
 
     def finish(
         self,
@@ -76,6 +91,7 @@ class Jobs(Protocol):
         *,
         at: int,
         day: str,
+        failures: int = 0,
         error: str | None = None,
         raw_reply: str | None = None,
         usage: Mapping[str, int] | None = None,
@@ -83,7 +99,7 @@ class Jobs(Protocol):
         run_at: int | None = None,
     ) -> bool:
         """Set where a running job stands and book its tokens on ``day``; False when this attempt no longer
-        holds it."""
+        holds it. ``failures``: how many there now are in a row."""
 
     def spent(self, namespace: str, day: str) -> int:
         """Tokens that jobs of the namespace spent on that day."""
@@ -120,7 +136,7 @@ class Jobs(Protocol):
         """How many jobs the whole store has, by state."""
 
     def next_due(self, kinds: Sequence[str]) -> int:
-        """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
+        """When (ms) the next job of these kinds may start; ``NEVER`` when there is none that waits or runs."""
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
-        """Move a job by hand, when it is in one of the ``allowed`` states."""
+        """Move a job by hand, when it is in one of the ``allowed`` states; its failures are forgotten."""
