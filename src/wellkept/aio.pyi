@@ -17,9 +17,12 @@ from wellkept.policy.facts.claims import Claim
 from wellkept.recall import Result
 from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
 from wellkept.reply import Answer
+from wellkept.store.apikeys import ApiKey, KeyRole
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.health import Progress, Report
-from wellkept.store.protocol import ApiKey, Job, JobState, KeptReply, KeyRole, Trace
+from wellkept.store.jobs import Job, JobState
+from wellkept.store.replies import KeptReply
+from wellkept.store.traces import Trace
 from wellkept.trace import Replay
 
 T = TypeVar("T")

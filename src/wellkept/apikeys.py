@@ -11,7 +11,7 @@ from wellkept.errors import InvalidInput, NotFound
 from wellkept.ids import new_id
 from wellkept.policy.checks import check_name, check_text
 from wellkept.records import utc
-from wellkept.store.protocol import ApiKey, KeyRole
+from wellkept.store.apikeys import ApiKey, KeyRole
 
 PREFIX = "wk_"
 

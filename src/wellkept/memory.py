@@ -120,7 +120,7 @@ class Memory:
         if worker and mirror is not None:
             self._runner.notify()
         elif worker:
-            self._runner.wake_if_due()
+            self._runner.take_up()
 
     def __enter__(self) -> Memory:
         return self

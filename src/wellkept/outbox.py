@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from wellkept.records import Event, Policy, Scope
-    from wellkept.store.protocol import SessionRef, Tables, Uncovered
+    from wellkept.store.protocol import SessionRef, Tables
+    from wellkept.store.summaries import Uncovered
 
 SUMMARIZE, EXTRACT, EMBED = KINDS = ("summarize", "extract", "embed")
 

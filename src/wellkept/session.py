@@ -20,7 +20,7 @@ from wellkept.policy.checks import (
 from wellkept.policy.content import dumps
 from wellkept.policy.text.tokens import event_tokens
 from wellkept.records import Draft, text_of
-from wellkept.store.protocol import NewEvent
+from wellkept.store.events import NewEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

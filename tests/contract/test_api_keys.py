@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tests.contract.scene import ALICE, BOB, TWIN
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import ApiKey, KeptReply, Store
+from wellkept.store.apikeys import ApiKey
+from wellkept.store.protocol import Store
+from wellkept.store.replies import KeptReply
 
 
 def key(id: str, namespace: str = "acme") -> ApiKey:

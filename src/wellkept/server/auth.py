@@ -17,7 +17,7 @@ from wellkept.policy.checks import check_name
 from wellkept.records import Scope
 from wellkept.server.problems import Problem
 from wellkept.server.settings import Settings
-from wellkept.store.protocol import ApiKey, KeyRole
+from wellkept.store.apikeys import ApiKey, KeyRole
 
 LEVELS: dict[KeyRole, int] = {"reader": 1, "writer": 2, "admin": 3}
 _REMEMBERED = 4096

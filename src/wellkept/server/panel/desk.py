@@ -21,7 +21,7 @@ from wellkept.server.panel.render import SECURITY, html
 from wellkept.server.panel.words import LANGUAGES, Words, choose
 from wellkept.server.problems import Problem, status_of
 from wellkept.server.service import Service, service_of
-from wellkept.store.protocol import KeyRole
+from wellkept.store.apikeys import KeyRole
 from wellkept.user import UserMemory, UserReader
 
 LANGUAGE, THEME = "wellkept_language", "wellkept_theme"

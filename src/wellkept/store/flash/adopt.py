@@ -14,10 +14,11 @@ import apsw
 from wellkept.errors import InvalidInput
 from wellkept.policy.content import dumps
 from wellkept.records import ROLES, Draft, Scope
+from wellkept.store.events import NewEvent
 from wellkept.store.flash import plan
 from wellkept.store.flash.messages import draft_of
 from wellkept.store.flash.places import Place, Places, home_of, place_of
-from wellkept.store.protocol import NewEvent, SessionRef, Tables
+from wellkept.store.protocol import SessionRef, Tables
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump
 from wellkept.store.sqlite.tally import Tally

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from wellkept.records import utc
-from wellkept.store.protocol import ApiKey
+from wellkept.store.apikeys import ApiKey
 
 SCHEMA = """
     CREATE TABLE api_keys (
@@ -24,7 +24,7 @@ REVOKE = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
 
 
 class ApiKeys:
-    """See ``store.protocol.ApiKeys``."""
+    """See ``store.apikeys.ApiKeys``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

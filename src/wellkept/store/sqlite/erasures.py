@@ -57,8 +57,10 @@ WAITING_JOBS = """
     WHERE scope = ? AND state IN ('ready', 'running')
 """
 EMPTY_JOB = "UPDATE jobs SET raw_reply = NULL, last_error = NULL, result = NULL WHERE key = ?"
-# One more attempt, and what comes of the one before is not taken any more.
-RESTART_JOBS = "UPDATE jobs SET attempts = attempts + 1, run_at = 0 WHERE scope = ? AND state = 'running'"
+# What comes of an attempt that was taken back is not taken any more.
+RESTART_JOBS = (
+    "UPDATE jobs SET state = 'ready', once = NULL, run_at = 0 WHERE scope = ? AND state = 'running'"
+)
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 # Columns whose words are the program's own ("store", "app", "failed"), or made from those of another column.
@@ -69,7 +71,7 @@ _SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
 
 
 class Erasures:
-    """See ``store.protocol.Erasures``."""
+    """See ``store.facts.Erasures``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

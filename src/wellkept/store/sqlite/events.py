@@ -14,7 +14,8 @@ from wellkept.errors import Conflict, NotFound, StoreFull
 from wellkept.policy.content import MARK, loads
 from wellkept.policy.recall.terms import event_terms
 from wellkept.records import NOTHING, ROLES, Content, Event, utc
-from wellkept.store.protocol import NewEvent, SessionRef
+from wellkept.store.events import NewEvent
+from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
@@ -68,7 +69,7 @@ _new_event = object.__new__
 
 
 class Events:
-    """See ``store.protocol.Events``."""
+    """See ``store.events.Events``."""
 
     def __init__(self, connection: apsw.Connection, tally: Tally | None = None) -> None:
         self._db = connection

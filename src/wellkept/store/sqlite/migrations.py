@@ -165,4 +165,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("noted", "ALTER TABLE scopes ADD COLUMN noted INTEGER NOT NULL DEFAULT 0"),
     ("note_words", notewords.SCHEMA + notewords.TAKE_OVER),
     ("numbered_doubts", NUMBERED_DOUBTS),
+    ("failures", "ALTER TABLE jobs ADD COLUMN failures INTEGER NOT NULL DEFAULT 0"),
 ]
