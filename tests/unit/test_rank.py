@@ -182,6 +182,14 @@ def test_the_limit_and_the_threshold_say_what_they_dropped() -> None:
     assert all("below the threshold" in dropped.reason for dropped in strict.dropped)
 
 
+def test_relevance_counts_the_words_that_are_missing_and_no_decoration() -> None:
+    shelf = shelf_of("恐龙", "a parrot", "tea 🍵")
+    assert [f.relevance for f in rank("恐龙 🦕", shelf).found] == [1.0]
+    assert [f.relevance for f in rank("恐龙 parade", shelf).found] < [0.5]
+    assert keys(rank("parrot 🍵🦕", shelf)) == [10, 20]
+    assert keys(rank("🍵🦕", shelf, wish=Wish(threshold=0.9))) == [20]
+
+
 def test_feedback_words_are_named() -> None:
     shelf = shelf_of(
         "the marathon needs new running shoes", "running shoes and socks", "socks from Oslo", "tea"

@@ -122,6 +122,11 @@ def is_loose(token: str) -> bool:
     return len(token) == 2 and not _STOP_CHARACTERS.isdisjoint(token)
 
 
+def is_emoji(token: str) -> bool:
+    """True for an emoji, which decorates what is said more often than it says something."""
+    return token.startswith(JOINT)
+
+
 def characters(token: str) -> list[str]:
     """The characters of a Chinese pair that are no function words; none of any other token."""
     pair = len(token) == 2 and _HAN.match(token) is not None
