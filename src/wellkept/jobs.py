@@ -140,7 +140,8 @@ class Runner:
         """Run the next due job, if there is one."""
         core, kinds = self._core, self._kinds
         now = core.now()
-        if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
+        due = core.store.read(lambda tables: tables.jobs.next_due(kinds))
+        if due is None or due > now:
             return False
         job = core.store.write(lambda tables: tables.jobs.claim(at=now, lease=LEASE_MS, kinds=kinds))
         if job is None:
@@ -217,9 +218,9 @@ class Runner:
             self._start()
         self._wake.set()
 
-    def wake_if_due(self) -> None:
-        """Start the thread when an earlier process left work behind."""
-        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) <= self._core.now():
+    def wake_if_needed(self) -> None:
+        """Start the thread when an earlier process left work behind, due by now or later."""
+        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) is not None:
             self.notify()
 
     def _start(self) -> None:

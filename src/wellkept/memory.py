@@ -46,6 +46,10 @@ def _handler(kind: str) -> Handler:
         from wellkept.facts.extract import extract
 
         return extract
+    if kind == outbox.ERASE:
+        from wellkept.facts.forget import resume
+
+        return resume
     from wellkept.embedding import embed
 
     return embed
@@ -120,7 +124,7 @@ class Memory:
         if worker and mirror is not None:
             self._runner.notify()
         elif worker:
-            self._runner.wake_if_due()
+            self._runner.wake_if_needed()
 
     def __enter__(self) -> Memory:
         return self

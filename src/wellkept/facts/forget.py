@@ -9,12 +9,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.graves import claim_graves, source_grave, sources
 from wellkept.facts.keep import find
-from wellkept.outbox import put_if_due
+from wellkept.outbox import ERASE, put_if_due
 from wellkept.policy.facts.claims import USER
 from wellkept.policy.facts.wish import takes_most
 from wellkept.policy.privacy import needles
@@ -24,8 +25,13 @@ from wellkept.records import Document, Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
 
+if TYPE_CHECKING:
+    from wellkept.jobs import Finish, Outcome, Run
+
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 LEAST_NEEDLE = 4
+PATIENCE_MS = 60_000
+"""After so long somebody else may end an erasure whose rows are gone: whoever began it is likely to be dead."""
 _WORD = re.compile(r"\w+")
 
 
@@ -66,12 +72,15 @@ class Receipt(Record):
             asked for, in any letter case, "bytes": erased texts found in the store's files outside of anybody's rows,
             and "mirror": the files kept beside the store, when they could not be written anew. Empty when nothing is
             left.
+        resumed: the process ended in the middle, and a job ended the erasure. The rows went at once, as always. Nobody
+            knew the texts any more to look for, so all files of the store were written anew.
     """
 
     id: int
     at: datetime
     removed: Mapping[str, int]
     left: Mapping[str, int]
+    resumed: bool = False
 
 
 def preview(core: Core, scope: Scope, *, query: str | None, ids: Sequence[str]) -> Preview:
@@ -232,18 +241,36 @@ def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     texts = _texts(plan)
     wanted = [Needle(text, inflected=text == plan.query) for text in texts]
     now = core.now()
-    removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, wanted, now, actor))
-    left = core.store.read(lambda tables: tables.erasures.left(scope, wanted))
-    bytes_left = core.store.scrub(texts)
-    if bytes_left:
-        left["bytes"] = bytes_left
+    removed, job = core.store.write(lambda tables: _begin(core, tables, scope, plan, wanted, now, actor))
+    left = core.store.read(lambda tables: tables.erasures.left(scope, wanted)) | _left(core, scope, texts)
+    kept = {"removed": removed, "left": left}
+
+    def end(tables: Tables) -> int:
+        tables.jobs.set_state(job, "done", at=core.now(), allowed=("ready", "running"))
+        return tables.erasures.hand_out(scope, kept, at=now)
+
+    return Receipt(id=core.store.write(end), at=utc(now), removed=removed, left=left)
+
+
+def resume(run: Run) -> Finish:
+    """The handler of a job of an erasure: ends what a process that died began, and hands out the receipt."""
+    core, scope, begun = run.core, run.scope, run.job
+    kept = {**begun.payload, "left": _left(core, scope, None), "resumed": True}
+
+    def store(tables: Tables) -> Outcome:
+        at = int(begun.created_at.timestamp() * 1000)
+        return {"receipt": tables.erasures.hand_out(scope, kept, at=at)}
+
+    return store
+
+
+def _left(core: Core, scope: Scope, texts: Sequence[str] | None) -> dict[str, int]:
+    """What of ``texts`` is left outside of rows, in the store's files and in those beside it, when they are clean."""
+    left = {"bytes": core.store.scrub(texts)}
     if core.mirror is not None:
         core.mirror.flush()
-        if core.mirror.is_behind(scope):
-            left["mirror"] = 1
-    kept = {"removed": removed, "left": left}
-    number = core.store.write(lambda tables: tables.erasures.hand_out(scope, kept, at=now))
-    return Receipt(id=number, at=utc(now), removed=removed, left=left)
+        left["mirror"] = int(core.mirror.is_behind(scope))
+    return {place: count for place, count in left.items() if count}
 
 
 def _texts(plan: Preview) -> list[str]:
@@ -258,6 +285,16 @@ def _texts(plan: Preview) -> list[str]:
         texts += [word for word in words if index_tokens(word) == terms]
     kept = dict.fromkeys(text for text in texts if len(text.encode()) >= LEAST_NEEDLE)
     return list(kept | dict.fromkeys([query] if query else []))
+
+
+def _begin(
+    core: Core, tables: Tables, scope: Scope, plan: Preview, wanted: Sequence[Needle], now: int, actor: Actor
+) -> tuple[dict[str, int], int]:
+    """Remove the rows; how many went, and the job that ends the erasure if nobody else does."""
+    removed = _remove(core, tables, scope, plan, wanted, now, actor)
+    job = tables.jobs.put(scope, ERASE, payload={"removed": removed}, at=now, due=now + PATIENCE_MS)
+    assert job is not None
+    return removed, job
 
 
 def _remove(

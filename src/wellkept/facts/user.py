@@ -126,7 +126,14 @@ class FactsReader:
         """What erasures removed, oldest first."""
         rows = self._core.store.read(lambda tables: tables.erasures.receipts(self._scope))
         return [
-            Receipt(id=id, at=utc(at), removed=kept["removed"], left=kept["left"]) for id, at, kept in rows
+            Receipt(
+                id=id,
+                at=utc(at),
+                removed=kept["removed"],
+                left=kept["left"],
+                resumed=kept.get("resumed", False),
+            )
+            for id, at, kept in rows
         ]
 
     def memory_md(self) -> str:

@@ -240,8 +240,8 @@ class Jobs(Protocol):
     def counts(self) -> dict[str, int]:
         """How many jobs the whole store has, by state."""
 
-    def next_due(self, kinds: Sequence[str]) -> int:
-        """When (ms) the next job of these kinds may start; far in the future when nothing waits."""
+    def next_due(self, kinds: Sequence[str]) -> int | None:
+        """When (ms) the next job of these kinds may start; None when nothing waits."""
 
     def set_state(self, id: int, state: JobState, *, at: int, allowed: Sequence[JobState]) -> bool:
         """Move a job by hand, when it is in one of the ``allowed`` states."""
@@ -453,8 +453,9 @@ class Store(Protocol):
     def write(self, work: Callable[[Tables], T]) -> T:
         """``work`` in one transaction, durable on return; on an error nothing of it remains."""
 
-    def scrub(self, texts: Sequence[str]) -> int:
-        """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does."""
+    def scrub(self, texts: Sequence[str] | None) -> int:
+        """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does. None for
+        whatever is in no row any more: then the files are written anew."""
 
     def empty_log(self) -> bool:
         """Take what was removed out of the store's log as well, without waiting for those who read; whether all of it

@@ -63,7 +63,6 @@ NEXT_DUE = """
     SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
     ORDER BY run_at LIMIT 1
 """
-_NEVER = 1 << 62
 POSTPONE = """
     UPDATE jobs SET run_at = ? WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ? AND attempts = 0 AND run_at > ?
 """
@@ -176,9 +175,9 @@ class Jobs:
     def counts(self) -> dict[str, int]:
         return dict(self._db.execute(COUNTS))
 
-    def next_due(self, kinds: Sequence[str]) -> int:
-        due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
-        return _NEVER if due is None else int(due)
+    def next_due(self, kinds: Sequence[str]) -> int | None:
+        due: int | None = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
+        return due
 
     def postpone(self, ref: SessionRef, kind: str, once: str, *, at: int, due: int) -> None:
         self._db.execute(POSTPONE, (due, ref.scope_key, kind, once, at))
