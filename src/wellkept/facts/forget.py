@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
-from wellkept.facts.graves import claim_graves, source_grave, sources
+from wellkept.facts.graves import claim_graves, doubt_grave, source_grave, sources
 from wellkept.facts.keep import find
 from wellkept.outbox import ERASE, put_if_due
 from wellkept.policy.facts.claims import USER
@@ -304,9 +304,12 @@ def _remove(
     for fact in plan.facts:
         for _, event in sources(tables, scope, fact):
             graves += claim_graves(fact, text_of(event.content))
-    tables.erasures.bury(scope, graves, at=now)
+    asked = tables.doubts.list(scope)
     removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now, actor=actor)
     removed["doubts"] += tables.erasures.doubts(scope, wanted)
+    left = {doubt.id for doubt in tables.doubts.list(scope)}
+    graves += [doubt_grave(doubt) for doubt in asked if doubt.id not in left]
+    tables.erasures.bury(scope, graves, at=now)
     removed["jobs"] = tables.erasures.jobs(scope, wanted)
     removed["traces"] = tables.traces.remove(scope)
     removed["replies"] = tables.replies.forget(scope)

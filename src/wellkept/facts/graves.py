@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wellkept.policy.facts.claims import Claim
 from wellkept.records import Event, Scope, text_of
-from wellkept.store.facts import Fact
+from wellkept.store.facts import Doubt, Fact
 from wellkept.store.protocol import SessionRef, Tables
 from wellkept_flash import rules
 
@@ -22,6 +22,11 @@ def claim_graves(claim: Claim, text: str) -> list[tuple[str, ...]]:
     if claim.attribute:
         graves.append(("key", source, rules.normal(claim.subject), rules.normal(claim.attribute)))
     return graves
+
+
+def doubt_grave(doubt: Doubt) -> tuple[str, ...]:
+    """The grave of a question that was decided, or of what it was about."""
+    return ("doubt", doubt.kind, *doubt.facts, doubt.text, doubt.at.isoformat())
 
 
 def sources(tables: Tables, scope: Scope, fact: Fact) -> list[tuple[SessionRef, Event]]:
