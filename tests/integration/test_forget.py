@@ -523,3 +523,10 @@ def test_words_of_the_program_itself_are_not_left_behind(alice: UserMemory) -> N
     alice.add("Goes to the store on Mondays", infer=False)
     alice.add("Likes tea", infer=False)
     assert alice.forget(alice.forget("store")).left == {}
+
+
+def test_receipts_and_jobs_of_erasures_are_not_left_behind(alice: UserMemory, chat: Session) -> None:
+    for word in ("removed", "events", "events"):
+        chat.add_message("user", f"I like the {word} here")
+        receipt = alice.forget(alice.forget(word))
+        assert (receipt.removed, receipt.left) == ({"events": 1}, {})
