@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from wellkept.core import Core
@@ -24,6 +25,7 @@ from wellkept.policy.text.words import index_tokens, query_terms
 from wellkept.records import Document, Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
+from wellkept_flash.rules import fingerprint
 
 if TYPE_CHECKING:
     from wellkept.jobs import Finish, Outcome, Run
@@ -241,7 +243,7 @@ def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     texts = _texts(plan)
     wanted = [Needle(text, inflected=text == plan.query) for text in texts]
     now = core.now()
-    removed, job = core.store.write(lambda tables: _begin(core, tables, scope, plan, wanted, now, actor))
+    removed, job = core.store.write(_Removal(core, plan, wanted, _graves(plan), now, actor).begin)
     left = core.store.read(lambda tables: tables.erasures.left(scope, wanted)) | _left(core, scope, texts)
     kept = {"removed": removed, "left": left}
 
@@ -287,41 +289,53 @@ def _texts(plan: Preview) -> list[str]:
     return list(kept | dict.fromkeys([query] if query else []))
 
 
-def _begin(
-    core: Core, tables: Tables, scope: Scope, plan: Preview, wanted: Sequence[Needle], now: int, actor: Actor
-) -> tuple[dict[str, int], int]:
-    """Remove the rows; how many went, and the job that ends the erasure if nobody else does."""
-    removed = _remove(core, tables, scope, plan, wanted, now, actor)
-    job = tables.jobs.put(scope, ERASE, payload={"removed": removed}, at=now, due=now + PATIENCE_MS)
-    assert job is not None
-    return removed, job
+def _graves(plan: Preview) -> list[tuple[str, ...]]:
+    """Those of the messages and of the facts that were drawn from them. Made ahead: a long message takes its time."""
+    prints = {event.id: fingerprint(text_of(event.content)) for event in plan.events}
+    said = [source_grave(prints[event.id]) for event in plan.events if event.role == "user"]
+    drawn = [claim_graves(fact, prints[id]) for fact in plan.facts for id in fact.sources if id in prints]
+    return [*said, *chain.from_iterable(drawn)]
 
 
-def _remove(
-    core: Core, tables: Tables, scope: Scope, plan: Preview, wanted: Sequence[Needle], now: int, actor: Actor
-) -> dict[str, int]:
-    graves = [source_grave(text_of(event.content)) for event in plan.events if event.role == "user"]
-    for fact in plan.facts:
-        for _, event in sources(tables, scope, fact):
-            graves += claim_graves(fact, text_of(event.content))
-    asked = tables.doubts.list(scope)
-    removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now, actor=actor)
-    removed["doubts"] += tables.erasures.doubts(scope, wanted)
-    left = {doubt.id for doubt in tables.doubts.list(scope)}
-    graves += [doubt_grave(doubt) for doubt in asked if doubt.id not in left]
-    tables.erasures.bury(scope, graves, at=now)
-    removed["jobs"] = tables.erasures.jobs(scope, wanted)
-    removed["traces"] = tables.traces.remove(scope)
-    removed["replies"] = tables.replies.forget(scope)
-    removed["events"] = removed["summaries"] = 0
-    for session in plan.sessions:
-        ref = tables.sessions.find(scope, session)
-        if ref is None:
-            continue
-        events = [event for event in plan.events if event.session_id == session]
-        removed["events"] += tables.events.remove(ref, events)
-        removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
-        put_if_due(tables, ref, core.policy, now)
-    removed.update(tables.erasures.sessions(scope, wanted))
-    removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, wanted))
-    return {table: rows for table, rows in removed.items() if rows}
+@dataclass(frozen=True)
+class _Removal:
+    """The rows that go, all at once."""
+
+    core: Core
+    plan: Preview
+    wanted: Sequence[Needle]
+    graves: Sequence[tuple[str, ...]]
+    at: int
+    actor: Actor
+
+    def begin(self, tables: Tables) -> tuple[dict[str, int], int]:
+        """Remove them; how many went by table, and the job that ends the erasure if nobody else does."""
+        removed = {table: rows for table, rows in self._remove(tables, self.plan.scope).items() if rows}
+        due = self.at + PATIENCE_MS
+        job = tables.jobs.put(self.plan.scope, ERASE, payload={"removed": removed}, at=self.at, due=due)
+        assert job is not None
+        return removed, job
+
+    def _remove(self, tables: Tables, scope: Scope) -> dict[str, int]:
+        asked = tables.doubts.list(scope)
+        ids = [fact.id for fact in self.plan.facts]
+        removed = tables.erasures.facts(scope, ids, at=self.at, actor=self.actor)
+        removed["doubts"] += tables.erasures.doubts(scope, self.wanted)
+        left = {doubt.id for doubt in tables.doubts.list(scope)}
+        settled = [doubt_grave(doubt) for doubt in asked if doubt.id not in left]
+        tables.erasures.bury(scope, [*self.graves, *settled], at=self.at)
+        removed["jobs"] = tables.erasures.jobs(scope, self.wanted)
+        removed["traces"] = tables.traces.remove(scope)
+        removed["replies"] = tables.replies.forget(scope)
+        removed["events"] = removed["summaries"] = 0
+        for session in self.plan.sessions:
+            ref = tables.sessions.find(scope, session)
+            if ref is None:
+                continue
+            events = [event for event in self.plan.events if event.session_id == session]
+            removed["events"] += tables.events.remove(ref, events)
+            removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
+            put_if_due(tables, ref, self.core.policy, self.at)
+        removed.update(tables.erasures.sessions(scope, self.wanted))
+        removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, self.wanted))
+        return removed
