@@ -46,6 +46,10 @@ def _handler(kind: str) -> Handler:
         from wellkept.facts.extract import extract
 
         return extract
+    if kind == outbox.ERASE:
+        from wellkept.facts.forget import resume
+
+        return resume
     from wellkept.embedding import embed
 
     return embed

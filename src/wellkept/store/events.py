@@ -19,6 +19,7 @@ class NewEvent:
     Attributes:
         ts: milliseconds since 1970, UTC.
         stored: ``content`` as text for the store (``policy.content``).
+        terms: the index terms of a message that takes long to read; None where the store reads it itself.
     """
 
     role: Role
@@ -29,6 +30,7 @@ class NewEvent:
     speaker: str | None = None
     metadata: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
+    terms: Sequence[str] | None = None
 
 
 class Events(Protocol):

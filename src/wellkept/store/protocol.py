@@ -81,8 +81,9 @@ class Store(Protocol):
     def write(self, work: Callable[[Tables], T]) -> T:
         """``work`` in one transaction, durable on return; on an error nothing of it remains."""
 
-    def scrub(self, texts: Sequence[str]) -> int:
-        """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does."""
+    def scrub(self, texts: Sequence[str] | None) -> int:
+        """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does. None for
+        whatever is in no row any more: then the files are written anew."""
 
     def empty_log(self) -> bool:
         """Take what was removed out of the store's log as well, without waiting for those who read; whether all of it

@@ -111,7 +111,7 @@ class SqliteStore:
 
         return examine(self._connections, repair=repair, tally=self._tally)
 
-    def scrub(self, texts: Sequence[str]) -> int:
+    def scrub(self, texts: Sequence[str] | None) -> int:
         """See ``store.protocol.Store``."""
         from wellkept.store.sqlite.scrub import scrub
 

@@ -49,7 +49,7 @@ DOUBTS = "SELECT key, payload FROM doubts WHERE scope = ?"
 REMOVE_DOUBT = "DELETE FROM doubts WHERE key = ?"
 JOBS = """
     SELECT key, payload, coalesce(raw_reply, ''), coalesce(last_error, ''), coalesce(result, '') FROM jobs
-    WHERE scope = ? AND state IN ('done', 'failed', 'cancelled')
+    WHERE scope = ? AND state IN ('done', 'failed', 'cancelled') AND kind <> 'erase'
 """
 REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 WAITING_JOBS = """
@@ -224,12 +224,17 @@ class Erasures:
         return found
 
     def _tables(self) -> Iterator[tuple[str, list[str], str]]:
-        """Every table with rows of a scope or of a scope's sessions, its columns, and the condition that finds them."""
+        """Every table with rows of a scope or of a scope's sessions, its columns, and the condition that finds them.
+
+        Not what erasures themselves leave behind: counts by the names of tables.
+        """
         for table in [str(name) for (name,) in self._db.execute(TABLES)]:
             columns = [str(name) for (name,) in self._db.execute(COLUMNS, (table,))]
             if table == "scopes":
                 yield table, columns, "key = ?"
-            elif "scope" in columns:
+            elif table == "jobs":
+                yield table, columns, "scope = ? AND kind <> 'erase'"
+            elif "scope" in columns and table != "receipts":
                 yield table, columns, "scope = ?"
             elif "session" in columns:
                 yield table, columns, "session IN (SELECT key FROM sessions WHERE scope = ?)"

@@ -85,9 +85,10 @@ class Events:
     def _append_new(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:
         first = self._allocate(ref, events, at)
         added = [self._add(ref, seq, new) for seq, new in enumerate(events, first)]
-        heavy = any(len(new.stored) > tail.HEAVIEST for new in events)
+        key = ref.key << SEQ_BITS | first
+        heavy = {key + place: new.terms for place, new in enumerate(events) if new.terms is not None}
         if heavy or tail.is_due(self._db, ref.scope_key, range(first, first + len(events))):
-            tail.index(self._db, ref.scope_key)
+            tail.index(self._db, ref.scope_key, heavy)
         return added
 
     def _append_known(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:
