@@ -12,7 +12,6 @@ from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, ModelError
 from wellkept.policy.checks import check_budget, check_query, milliseconds
 from wellkept.policy.context.assemble import (
-    LEAST_TOKENS,
     NOTE,
     Count,
     Item,
@@ -22,6 +21,7 @@ from wellkept.policy.context.assemble import (
     clip,
     conversation,
     joined,
+    least_tokens,
     name_of,
     rendered,
     window,
@@ -205,7 +205,7 @@ def _assemble(
     stable = joined(read, core.count)
     note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
-    if left < _least(tiers.uncovered):
+    if left < _least(tiers.uncovered, core.count):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
     system = _system(core, tiers, read, room, room - tokens, shown, recalled)
@@ -285,9 +285,9 @@ def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
     ]
 
 
-def _least(events: Sequence[Event]) -> int:
+def _least(events: Sequence[Event], count: Count) -> int:
     """Tokens that the newest user message needs at least."""
-    return next((min(event.tokens, LEAST_TOKENS) for event in reversed(events) if event.role == "user"), 0)
+    return next((least_tokens(event, count) for event in reversed(events) if event.role == "user"), 0)
 
 
 def _newest_turn(events: Sequence[Event]) -> int:
