@@ -256,8 +256,13 @@ def _opened(events: list[Message]) -> list[Message]:
         if event.role == "user":
             break
         if event.role != "system":
-            return [*events[:index], _new(event, "user", OPENING, OPENING), *events[index:]]
+            return [*events[:index], opening(event), *events[index:]]
     return events
+
+
+def opening(near: Message) -> Message:
+    """What is said for the user where nobody's words are shown: no provider takes a request without a message."""
+    return _new(near, "user", OPENING, OPENING)
 
 
 def _closed(events: list[Message]) -> list[Message]:
