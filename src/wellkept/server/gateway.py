@@ -56,13 +56,18 @@ async def messages(request: Request) -> Response:
 @router.api_route("/openai/v1/{path:path}", methods=METHODS)
 async def rest_of_openai(request: Request) -> Response:
     """All else that OpenAI's interface has, as it is."""
-    return await _guarded(request, _Exchange(service_of(request), OPENAI, request).pass_on())
+    return await _guarded(request, _Exchange(service_of(request), OPENAI, request).respond())
 
 
 @router.api_route("/anthropic/v1/{path:path}", methods=METHODS)
 async def rest_of_anthropic(request: Request) -> Response:
     """All else that Anthropic's interface has, as it is."""
-    return await _guarded(request, _Exchange(service_of(request), ANTHROPIC, request).pass_on())
+    return await _guarded(request, _Exchange(service_of(request), ANTHROPIC, request).respond())
+
+
+def _tidy(path: str) -> str:
+    """``path`` without escapes and slashes that say nothing."""
+    return re.sub("/+", "/", unquote(path)).rstrip("/")
 
 
 async def _guarded(request: Request, exchange: Awaitable[Response]) -> Response:
@@ -90,18 +95,25 @@ class _Exchange:
 
     @property
     def _path(self) -> str:
-        """The path behind the provider's address, as the caller wrote it. Raises a 404 problem for one that leads out of it."""
+        """The path behind the provider's address, as the caller wrote it, but for a conversation, whose slashes too many are
+        a slip. Raises a 404 problem for one that leads out of it."""
         scope = self.request.scope
         written: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
         path = written.decode("ascii").partition(f"/{self.provider.name}/v1")[2]
         if {".", ".."} & set(re.split(r"[/\\]", unquote(path))):
             raise Problem(404, "not_found", f"There is nothing at {path!r:.200}.")
-        return path
+        return self.provider.talks if _tidy(path) == self.provider.talks else path
+
+    async def respond(self) -> Response:
+        """With memory where one talks."""
+        if self.request.method == "POST" and self._path == self.provider.talks:
+            return await self.converse()
+        return await self.pass_on()
 
     async def pass_on(self) -> Response:
         """Without memory. Raises a 404 problem for a conversation of which it is expected."""
         ask = await asked(self.service, self.request)
-        if ask is not None and self._path.startswith(self.provider.other_talks):
+        if ask is not None and self.provider.is_other_talk(_tidy(self._path)):
             raise Problem(404, "not_found", f"There is memory for {self.provider.talks} only. {_LEAVE_OUT}")
         headers = {} if ask is None else {"x-wellkept-memory": "none"}
         return Relay(await self._send(await self.request.body()), headers, self.service.later)

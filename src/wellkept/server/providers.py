@@ -62,6 +62,10 @@ class Provider(ABC):
         added = [tool for tool in tools if self.tool_name(tool) not in taken]
         return {**body, "tools": [*given, *added]}, frozenset(map(self.tool_name, added))
 
+    def is_other_talk(self, path: str) -> bool:
+        """Whether one talks at ``path`` and there is no memory for it: another interface, or the right one at a wrong address."""
+        return path.startswith(self.other_talks) or (path != self.talks and path.endswith(self.talks))
+
     def tool_name(self, tool: Json) -> str:
         """The name of a tool's definition."""
         inner = tool.get("function")
