@@ -377,6 +377,20 @@ class ApiKeys(Protocol):
         """Whether it was there, and not revoked yet."""
 
 
+class Logins(Protocol):
+    """Who is logged in with a key, by the hash of a token."""
+
+    def open(self, hash: bytes, key: str, *, at: int, until: int, most: int) -> None:
+        """A login with the key of this id. Forgets logins that are over, and the oldest where the key has more than
+        ``most``."""
+
+    def find(self, hash: bytes, *, at: int) -> ApiKey | None:
+        """The key of a login that is not over, unless it was revoked."""
+
+    def close(self, hash: bytes) -> None:
+        """End a login, if there is one."""
+
+
 class KeptReply(NamedTuple):
     """A request, by its hash, and the answer that it got; ``status`` is None while it is being worked on."""
 
@@ -434,6 +448,8 @@ class Tables(Protocol):
     def erasures(self) -> Erasures: ...
     @property
     def api_keys(self) -> ApiKeys: ...
+    @property
+    def logins(self) -> Logins: ...
     @property
     def replies(self) -> Replies: ...
 
