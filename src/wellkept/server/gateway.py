@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from wellkept.errors import NotFound, WellkeptError
+from wellkept.records import Draft
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
 from wellkept.server.problems import Problem, status_of, told
@@ -138,10 +139,9 @@ class _Exchange:
         memory, upstream = 1000 * (ready - begin), 1000 * (perf_counter() - ready)
         headers["server-timing"] = f"memory;dur={memory:.1f}, upstream;dur={upstream:.1f}"
         # An answer whose question is not there would seem to answer the one before.
-        session = prepared.session if prepared is not None else None
-        if session is None:
+        if prepared is None or prepared.session is None:
             return Relay(reply, headers, self.service.later)
-        keep = partial(self._record, session, rounds.used)
+        keep = partial(self._record, prepared.session, rounds.used, prepared.begun)
         return Relay(reply, headers, self.service.later, self._answer(reply), keep)
 
     async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
@@ -190,12 +190,16 @@ class _Exchange:
         encoding = reply.headers.get("content-encoding", "")
         return self.provider.answer(stream=kind.startswith("text/event-stream"), encoding=encoding)
 
-    async def _record(self, session: Session, used: list[Json], answer: Answer) -> None:
+    async def _record(
+        self, session: Session, used: list[Json], begun: Sequence[Draft], answer: Answer
+    ) -> None:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
             with self.service.spans.span("wellkept.record", provider=self.provider.name):
-                found = await self.service.memory.run(lambda _: record(session, self.provider, answer, used))
+                found = await self.service.memory.run(
+                    lambda _: record(session, self.provider, answer, used, begun)
+                )
             if not found:
                 log.warning("Nothing to record in %r: %s", session.id, answer.fault or "the answer is empty")
         except Exception as error:
