@@ -372,6 +372,15 @@ def test_a_head_that_does_not_come_is_not_waited_for(open_door: Running, sent: b
         assert time.monotonic() - start < 5
 
 
+def test_a_head_without_an_end_is_not_read_on(keyed: Running) -> None:
+    with connect(keyed) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ")
+        with pytest.raises(ConnectionError):
+            for _ in range(32):
+                connection.sendall(b"a" * (1 << 20))
+    assert keyed.client.get("/healthz", headers={"x-a": "a" * 100_000}).status_code == 200
+
+
 def test_a_body_that_does_not_come_is_not_waited_for(open_door: Running) -> None:
     head = b"POST /v1/sessions/s/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     with connect(open_door) as connection:
