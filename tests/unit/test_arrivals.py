@@ -108,7 +108,7 @@ def test_what_fails_them_all_is_told_to_each(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_is_new_of_a_list_is_appended_and_the_session_made() -> None:
     with Memory(":memory:", worker=False) as memory:
         for sent in (said("1"), said("1", "2"), said("2", "3"), said("1", "2", "3")):
-            session = memory.append_new(Arrival(ALICE, "a", sent))
+            session, _ = memory.append_new(Arrival(ALICE, "a", sent))
         assert held(memory, "a") == ["1", "2", "3"]
         assert [event.content for event in session.get_recent()] == ["1", "2", "3"]
         with pytest.raises(InvalidInput):
@@ -117,6 +117,18 @@ def test_what_is_new_of_a_list_is_appended_and_the_session_made() -> None:
             memory.append_new(Arrival(ALICE, "b", said(" ")))
         assert held(memory, "a") == ["1", "2", "3"]
         assert [info.id for info in memory.user("alice", namespace="acme").sessions()] == ["a"]
+
+
+def test_how_a_caller_begins_the_answer_is_not_appended_but_comes_back() -> None:
+    begun = Draft(role="assistant", content="{")
+    with Memory(":memory:", worker=False) as memory:
+        assert memory.append_new(Arrival(ALICE, "a", [*said("1"), begun])).begun == [begun]
+        assert memory.append_new(Arrival(ALICE, "a", [*said("1"), begun])).begun == [begun]
+        assert held(memory, "a") == ["1"]
+        memory.append_all([Arrival(ALICE, "a", [begun])])
+        assert memory.append_new(Arrival(ALICE, "a", [*said("1"), begun])).begun == []
+        assert memory.append_new(Arrival(ALICE, "a", [])).begun == []
+        assert held(memory, "a") == ["1", "{"]
 
 
 def test_a_long_message_is_read_before_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
@@ -192,6 +193,13 @@ def test_the_newest_user_message_is_cut_before_it_is_left_out() -> None:
     with pytest.raises(BudgetExceeded) as raised:
         window(events, total(events), LEAST_TOKENS - 1, len)
     assert raised.value.missing == 1
+
+
+def test_a_name_is_not_cut_and_what_it_takes_is_told() -> None:
+    events = [replace(said(1, "user", "q" * 5_000), speaker="n" * 100, tokens=5_106)]
+    with pytest.raises(BudgetExceeded) as raised:
+        window(events, 5_106, LEAST_TOKENS, len)
+    assert window(events, 5_106, LEAST_TOKENS + raised.value.missing, len).events[0].seq == 1
 
 
 def test_a_small_question_needs_no_more_than_itself() -> None:

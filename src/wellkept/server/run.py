@@ -166,5 +166,6 @@ def _protocol(seconds: float) -> type[HttpToolsProtocol]:
             if self._deadline is not None:
                 self._deadline.cancel()
                 self._deadline = None
+            self._head = 0
 
     return Protocol

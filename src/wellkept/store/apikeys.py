@@ -1,4 +1,4 @@
-"""What a store must offer for the keys of the service."""
+"""What a store must offer for the keys of the service, and for those who are logged in with one."""
 
 from __future__ import annotations
 
@@ -46,3 +46,17 @@ class ApiKeys(Protocol):
 
     def revoke(self, id: str, *, at: int) -> bool:
         """Whether it was there, and not revoked yet."""
+
+
+class Logins(Protocol):
+    """Who is logged in with a key, by the hash of a token."""
+
+    def open(self, hash: bytes, key: str, *, at: int, until: int, most: int) -> None:
+        """A login with the key of this id. Forgets logins that are over, and the oldest where the key has more than
+        ``most``."""
+
+    def find(self, hash: bytes, *, at: int) -> ApiKey | None:
+        """The key of a login that is not over, unless it was revoked."""
+
+    def close(self, hash: bytes) -> None:
+        """End a login, if there is one."""

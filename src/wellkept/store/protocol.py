@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from wellkept.records import Scope
 
 if TYPE_CHECKING:
-    from wellkept.store.apikeys import ApiKeys
+    from wellkept.store.apikeys import ApiKeys, Logins
     from wellkept.store.events import Events
     from wellkept.store.facts import Doubts, Erasures, Facts
     from wellkept.store.jobs import Jobs
@@ -64,6 +64,8 @@ class Tables(Protocol):
     def erasures(self) -> Erasures: ...
     @property
     def api_keys(self) -> ApiKeys: ...
+    @property
+    def logins(self) -> Logins: ...
     @property
     def replies(self) -> Replies: ...
 

@@ -19,6 +19,7 @@ from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
+from wellkept.store.sqlite.logins import Logins
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
@@ -50,6 +51,7 @@ class SqliteTables:
     doubts = cached_property(lambda self: Doubts(self._db))
     erasures = cached_property(lambda self: Erasures(self._db))
     api_keys = cached_property(lambda self: ApiKeys(self._db))
+    logins = cached_property(lambda self: Logins(self._db))
     replies = cached_property(lambda self: Replies(self._db))
 
     @cached_property
