@@ -25,7 +25,7 @@ CLOSE = "DELETE FROM logins WHERE hash = ?"
 
 
 class Logins:
-    """See ``store.protocol.Logins``."""
+    """See ``store.apikeys.Logins``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
