@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -407,6 +408,21 @@ def test_what_was_exported_can_be_imported(api: Api, service: Running) -> None:
     assert [event["ts"] for event in theirs["items"]] == [event["ts"] for event in mine["items"]]
     one = api.client.get("/v1/export", params={**api.who, "session_id": id})
     assert '"profile"' not in one.text
+
+
+def test_an_export_leaves_no_file_behind(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    id = api.session()
+    texts = [f"message {number}" for number in range(450)]
+    api.say(id, *texts)
+    for range_ in ({}, {"Range": "bytes=9999999-"}, {"Range": "bytes=abc"}):
+        response = api.client.get("/v1/export", params=api.who, headers=range_)
+        assert (response.status_code, response.headers["cache-control"]) == (200, "no-store")
+        lines = [json.loads(line) for line in response.text.splitlines()]
+        assert [line["content"] for line in lines if line["kind"] == "event"] == texts
+    assert not list(tmp_path.iterdir())
+    missing = api.client.get("/v1/export", params={**api.who, "session_id": "nowhere"})
+    assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
 
 
 def test_a_file_that_is_none_is_refused(api: Api) -> None:
