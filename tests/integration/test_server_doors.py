@@ -65,6 +65,27 @@ def test_a_revoked_key_opens_nothing_and_the_door_stays_shut(keyed: Running) -> 
     assert ask(keyed, None, "GET", "/v1/me").status_code == 401
 
 
+@pytest.mark.parametrize("path", ["/v1/sessions/of-alice/live", "/v1/live", "/session/live", "/changes/live"])
+def test_a_live_stream_tells_nothing_more_to_a_key_that_was_revoked(keyed: Running, path: str) -> None:
+    made, secret = keyed.memory.keys.create(namespace="acme", user="alice", role="reader")
+    mine = {"origin": keyed.url, "sec-fetch-site": "same-origin"}
+    keyed.client.post("/login", data={"key": secret}, headers=mine)
+    session = keyed.memory.session(namespace="acme", user="alice", session_id="of-alice")
+    headers = {"authorization": f"Bearer {secret}"} if path.startswith("/v1/") else {}
+    wanted = {"id": "of-alice", "after": 0} if path == "/session/live" else {}
+    heard = ""
+    with keyed.client.stream("GET", path, params=wanted, headers=headers) as response:
+        assert response.status_code == 200
+        for text in response.iter_text():
+            heard += text
+            if made and "data: " in heard:
+                keyed.memory.keys.revoke(made.id)
+                session.add_message("user", "a secret of later")
+                made = None
+    assert made is None
+    assert "a secret of later" not in heard and '"events": 2' not in heard
+
+
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [("reader", [200, 403, 403]), ("writer", [200, 201, 403]), ("admin", [200, 201, 200])],

@@ -17,6 +17,7 @@ from wellkept.aio import AsyncMemory
 from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Record, Scope
+from wellkept.server.problems import Problem
 
 PAGE = 100
 SHOWN = 50
@@ -106,7 +107,11 @@ def sse(event: str, data: Any, *, id: str | None = None) -> str:
 
 
 def stream(events: AsyncIterator[str], check: Callable[[], Awaitable[object]]) -> StreamingResponse:
-    """``events`` as a response, with a sign of life in silence; ``check`` is awaited now and then."""
+    """``events`` as a response, with a sign of life in silence.
+
+    ``check`` is awaited before anything is told; when it raises a problem, because the visitor's key was revoked, the
+    stream ends.
+    """
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_beating(events, check), 200, headers, "text/event-stream")
 
@@ -119,13 +124,12 @@ async def _beating(events: AsyncIterator[str], check: Callable[[], Awaitable[obj
         while True:
             pending = pending or asyncio.create_task(_next(events))
             done, _ = await asyncio.wait([pending], timeout=BEAT_SECONDS)
+            said = ": still here\n\n"
             if done:
-                event, pending = pending.result(), None
-                yield event
-            else:
-                await check()
-                yield ": still here\n\n"
-    except StopAsyncIteration:
+                said, pending = pending.result(), None
+            await check()
+            yield said
+    except (StopAsyncIteration, Problem):
         return
     except NotFound:
         yield sse("gone", {})
