@@ -147,6 +147,22 @@ def test_messages_come_in_pages_backwards_and_forwards(api: Api) -> None:
     assert api.get(f"/sessions/{id}/messages", 422, cursor="-1")["code"] == "invalid_input"
 
 
+@pytest.mark.parametrize(
+    "where", [{"after": 1}, {"since": "2026-06-01T00:00:02Z"}, {"until": "2027-01-01T00:00:00Z"}]
+)
+def test_pages_forwards_lead_to_all_that_follows(api: Api, where: dict[str, Any]) -> None:
+    id = api.session()
+    said = [{"role": "user", "content": str(it), "ts": f"2026-06-01T00:00:0{it}Z"} for it in range(1, 10)]
+    api.post(f"/sessions/{id}/messages", {"messages": said}, 201)
+    page = api.get(f"/sessions/{id}/messages", limit=3, **where)
+    found = page["items"]
+    while page["next"]:
+        page = api.get(f"/sessions/{id}/messages", limit=3, cursor=page["next"], **where)
+        found += page["items"]
+    first = 1 if "until" in where else 2
+    assert [event["content"] for event in found] == [str(it) for it in range(first, 10)]
+
+
 def test_all_messages_of_a_request_are_stored_or_none(api: Api) -> None:
     id = api.session()
     bad = {"messages": [{"role": "user", "content": "fine"}, {"role": "user", "content": " "}]}

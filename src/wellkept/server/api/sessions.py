@@ -159,17 +159,23 @@ async def list_messages(
 ) -> Response:
     """The newest messages in conversation order; `next` leads to earlier ones.
 
-    `after`: those behind this seq, oldest first. `since`, `until`: those said in this time.
+    `after`: those behind this seq. `since`, `until`: those said in this time. With any of these the oldest come first,
+    and `next` leads to later ones.
     """
-    before = number(cursor)
-    events = await served.memory.run(
-        lambda memory: reader(memory, scope, session_id).get_events(
-            after=after, before=before, since=since, until=until, limit=limit
-        )
-    )
-    backwards = after is None and since is None and until is None
-    earlier = events[0].seq if backwards and events and events[0].seq > 1 else None
-    return page(events, limit, earlier)
+    start = number(cursor)
+    forwards = any(it is not None for it in (after, since, until))
+
+    def read(memory: Memory) -> list[Event]:
+        session = reader(memory, scope, session_id)
+        if forwards:
+            later = max(after or 0, start or 0)
+            return session.get_events(after=later, since=since, until=until, limit=limit)
+        return session.get_events(before=start, limit=limit)
+
+    events = await served.memory.run(read)
+    if forwards:
+        return page(events, limit, events[-1].seq if events else None)
+    return page(events, limit, events[0].seq if events and events[0].seq > 1 else None)
 
 
 @router.get("/sessions/{session_id}/messages/{event_id}", responses=gives(Event))
