@@ -11,7 +11,7 @@ from wellkept.facts.forget import Preview, Receipt
 from wellkept.facts.keep import Kept
 from wellkept.facts.user import FactPage
 from wellkept.memory import Memory
-from wellkept.models.protocol import Clock, Embedder, Model, Tokenizer
+from wellkept.models.protocol import Clock, Embedder, Model, Reply, Tokenizer
 from wellkept.policy.context.wire import Shape
 from wellkept.policy.facts.claims import Claim
 from wellkept.recall import Result
@@ -19,7 +19,7 @@ from wellkept.records import Content, Document, Draft, Event, LedgerLine, Policy
 from wellkept.reply import Answer
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.health import Progress, Report
-from wellkept.store.protocol import ApiKey, Job, JobState, KeptReply, KeyRole, Trace
+from wellkept.store.protocol import ApiKey, Job, JobState, KeyRole, Trace
 from wellkept.trace import Replay
 
 T = TypeVar("T")
@@ -85,9 +85,9 @@ class AsyncKeyRing(Proxy):
     async def revoke(self, id: str) -> None: ...
 
 class AsyncReplyLog(Proxy):
-    async def begin(self, scope: Scope, key: str, request: bytes) -> KeptReply | None: ...
-    async def finish(self, scope: Scope, key: str, status: int, body: bytes) -> None: ...
-    async def abandon(self, scope: Scope, key: str) -> None: ...
+    async def once(self, scope: Scope, key: str, request: bytes, work: Callable[[], Reply]) -> tuple[Reply, bool]: ...
+    async def find(self, scope: Scope, key: str, request: bytes) -> Reply | None: ...
+    async def keep(self, scope: Scope, key: str, request: bytes, reply: Reply) -> None: ...
 
 class AsyncMemoryReader(Proxy):
     async def session(self, *, namespace: str, user: str, session_id: str) -> AsyncSessionReader: ...

@@ -86,6 +86,14 @@ def test_a_live_stream_tells_nothing_more_to_a_key_that_was_revoked(keyed: Runni
     assert "a secret of later" not in heard and '"events": 2' not in heard
 
 
+def test_a_kept_answer_is_for_those_only_who_may_ask(keyed: Running) -> None:
+    once = {"json": {"title": "q"}, "headers": {"Idempotency-Key": "zz"}}
+    assert ask(keyed, key(keyed, "admin"), "POST", "/v1/sessions", **once).status_code == 201
+    again = ask(keyed, key(keyed, "writer"), "POST", "/v1/sessions", **once)
+    assert (again.status_code, again.headers["idempotent-replayed"]) == (201, "true")
+    assert ask(keyed, key(keyed, "reader"), "POST", "/v1/sessions", **once).status_code == 403
+
+
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [("reader", [200, 403, 403]), ("writer", [200, 201, 403]), ("admin", [200, 201, 200])],

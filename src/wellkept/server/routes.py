@@ -17,6 +17,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wellkept.server.auth import check_headers, query_of
+from wellkept.server.idempotency import key_of
 from wellkept.server.problems import Problem, answer_to, is_json
 
 M = TypeVar("M", bound=BaseModel)
@@ -39,6 +40,8 @@ class StrictRoute(APIRoute):
 
         async def strict(request: Request) -> Response:
             check_names(request, known)
+            if request.method == "POST":
+                key_of(request)
             response: Response = await handler(strictly(request))
             return response
 

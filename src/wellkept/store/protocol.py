@@ -387,29 +387,21 @@ class ApiKeys(Protocol):
 
 
 class KeptReply(NamedTuple):
-    """A request, by its hash, and the answer that it got; ``status`` is None while it is being worked on."""
+    """A request, by its hash, and the answer that it got."""
 
     request: bytes
-    status: int | None
-    body: bytes | None
+    status: int
+    body: bytes
 
 
 class Replies(Protocol):
     """Answers kept for a while, for requests that may come twice. The user of a scope may be empty here."""
 
-    def claim(
-        self, scope: Scope, key: bytes, request: bytes, *, at: int, oldest: int, stale: int
-    ) -> KeptReply | None:
-        """None when the key is new and now taken; else what is kept for it.
+    def find(self, scope: Scope, key: bytes, *, oldest: int) -> KeptReply | None:
+        """What is kept for the key since ``oldest`` (ms)."""
 
-        Forgets answers from before ``oldest`` (ms), and requests from before ``stale`` that never got one.
-        """
-
-    def keep(self, scope: Scope, key: bytes, status: int, body: bytes) -> None:
-        """The answer to a request that was claimed."""
-
-    def drop(self, scope: Scope, key: bytes) -> None:
-        """Give the key free again."""
+    def keep(self, scope: Scope, key: bytes, reply: KeptReply, *, at: int, oldest: int) -> None:
+        """Keep an answer, and forget all from before ``oldest`` (ms)."""
 
     def forget(self, scope: Scope, *, holding: str | None = None) -> int:
         """Remove every answer that may hold something about this user, or those with the text ``holding``; how many
@@ -458,7 +450,8 @@ class Store(Protocol):
         """``work`` on one consistent snapshot."""
 
     def write(self, work: Callable[[Tables], T]) -> T:
-        """``work`` in one transaction, durable on return; on an error nothing of it remains."""
+        """``work`` in one transaction, durable on return; on an error nothing of it remains. A write inside ``work`` is a
+        part of it."""
 
     def scrub(self, texts: Sequence[str]) -> int:
         """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does."""

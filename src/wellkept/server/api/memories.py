@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import kept, once
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
@@ -21,7 +21,7 @@ from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page,
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 from wellkept.user import UserMemory, UserReader
 
-router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute, responses=PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 Number = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
@@ -134,14 +134,16 @@ def writer(memory: Memory, scope: Scope) -> UserMemory:
 
 
 @router.post("/memories", status_code=201, responses=gives(Added, 201))
-async def add_memory(served: Served, scope: Writer, body: NewMemory) -> Response:
+async def add_memory(request: Request, served: Served, scope: Writer, body: NewMemory) -> Response:
     """Remember something: as it is (`infer: false`), or by having facts taken from it in the background."""
     options = body.model_dump(exclude={"messages"}, exclude_unset=True)
     said = body.messages
     messages = said if isinstance(said, str) else [message.said() for message in said]
-    added = await served.memory.run(lambda memory: writer(memory, scope).add(messages, **options))
-    served.live.wake()
-    return answer(added, 201)
+
+    def work(memory: Memory) -> dict[str, Any]:
+        return writer(memory, scope).add(messages, **options)
+
+    return await once(request, served, scope, work, 201)
 
 
 @router.get("/memories", responses=gives(Page[Fact]))
@@ -204,7 +206,7 @@ async def memory_history(served: Served, scope: Reader, memory_id: MemoryId) -> 
 
 @router.post("/memories/{memory_id}/{action}", responses=gives(Fact))
 async def pin_memory(
-    served: Served, scope: Writer, memory_id: MemoryId, action: Literal["pin", "unpin"]
+    request: Request, served: Served, scope: Writer, memory_id: MemoryId, action: Literal["pin", "unpin"]
 ) -> Response:
     """Keep a fact from being evicted, or let it be again."""
 
@@ -212,9 +214,7 @@ async def pin_memory(
         user = writer(memory, scope)
         return user.pin(memory_id) if action == "pin" else user.unpin(memory_id)
 
-    fact = await served.memory.run(work)
-    served.live.wake()
-    return answer(fact)
+    return await once(request, served, scope, work)
 
 
 @router.get("/labels", responses=gives(Labels))
@@ -240,11 +240,9 @@ async def changes(
 
 
 @router.post("/changes/{change_id}/undo", responses=gives(Changes))
-async def undo(served: Served, scope: Writer, change_id: Number) -> Response:
+async def undo(request: Request, served: Served, scope: Writer, change_id: Number) -> Response:
     """Take back a change, with all that was changed in the same operation; the changes that this made."""
-    made = await served.memory.run(lambda memory: writer(memory, scope).undo(change_id))
-    served.live.wake()
-    return answer({"items": made})
+    return await once(request, served, scope, lambda memory: {"items": writer(memory, scope).undo(change_id)})
 
 
 @router.get("/review", responses=gives(Doubts))
@@ -254,38 +252,36 @@ async def review(served: Served, scope: Reader) -> Response:
 
 
 @router.post("/review/{doubt_id}", responses=gives(Settled))
-async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision) -> Response:
+async def settle(
+    request: Request, served: Served, scope: Admin, doubt_id: Number, body: Decision
+) -> Response:
     """Decide: accepting retires or erases what is in question, refusing leaves all as it is."""
-    receipt = await served.memory.run(
-        lambda memory: writer(memory, scope).settle(doubt_id, accept=body.accept)
-    )
-    served.live.wake()
-    return answer({"receipt": receipt})
+
+    def work(memory: Memory) -> dict[str, Any]:
+        return {"receipt": writer(memory, scope).settle(doubt_id, accept=body.accept)}
+
+    return await kept(request, served, scope, work)
 
 
 # ── forgetting
 # ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# Answers that hold what was forgotten must not be kept, so that this route keeps none.
-forget_router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
 
-
-@forget_router.post("/forget", responses=gives(Preview | Receipt))
-async def forget(served: Served, scope: Admin, body: Forget) -> Response:
+@router.post("/forget", responses=gives(Preview | Receipt))
+async def forget(request: Request, served: Served, scope: Admin, body: Forget) -> Response:
     """Erase, not undoable: facts with their history, the messages behind them and all that was made of those.
 
     With `preview` nothing is done, and the answer says what would go. Else it is the receipt: what was removed, and
     what a second look found left. Doing it twice finds nothing the second time.
     """
 
-    def work(memory: Memory) -> Preview | Receipt:
-        user = writer(memory, scope)
-        found = user.forget(body.query, ids=body.ids or ())
-        return found if body.preview else user.forget(found)
+    def preview(memory: Memory) -> Preview:
+        return writer(memory, scope).forget(body.query, ids=body.ids or ())
 
-    done = await served.memory.run(work)
-    served.live.wake()
-    return answer(done)
+    if body.preview:
+        # It holds what is to be forgotten: no copy of it is kept.
+        return answer(await served.memory.run(preview))
+    return await kept(request, served, scope, lambda memory: writer(memory, scope).forget(preview(memory)))
 
 
 @router.get("/receipts", responses=gives(Receipts))

@@ -11,12 +11,11 @@ from starlette.responses import Response
 
 from wellkept.arrivals import Arrival
 from wellkept.context import Context
-from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer, check_session, writing
-from wellkept.server.idempotency import HEADER, IdempotentRoute
+from wellkept.server.idempotency import key_of, once
 from wellkept.server.openapi import PROBLEMS, gives, parameter, takes
 from wellkept.server.routes import BareRoute, StrictRoute, body_of, check_names
 from wellkept.server.service import Served, service_of
@@ -35,7 +34,7 @@ from wellkept.server.wire import (
 )
 from wellkept.session import Session, SessionReader
 
-router = APIRouter(prefix="/v1", tags=["sessions"], route_class=IdempotentRoute, responses=PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 Shape = Literal["openai", "anthropic"]
 Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
@@ -77,7 +76,7 @@ class Ended(Shown):
 
 
 @router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201))
-async def create_session(served: Served, scope: Writer, body: NewSession) -> Response:
+async def create_session(request: Request, served: Served, scope: Writer, body: NewSession) -> Response:
     """Begin a session; with an `id` that this user has already, open that one."""
     if body.id:
         check_session(body.id)
@@ -93,9 +92,7 @@ async def create_session(served: Served, scope: Writer, body: NewSession) -> Res
             metadata=body.metadata,
         ).info()
 
-    info = await served.memory.run(create)
-    served.live.wake()
-    return answer(info, 201)
+    return await once(request, served, scope, create, 201)
 
 
 @router.get("/sessions", responses=gives(Page[SessionInfo]))
@@ -127,11 +124,13 @@ async def rename_session(served: Served, scope: Writer, session_id: SessionId, b
 
 
 @router.post("/sessions/{session_id}/end", responses=gives(Ended))
-async def end_session(served: Served, scope: Writer, session_id: SessionId) -> Response:
+async def end_session(request: Request, served: Served, scope: Writer, session_id: SessionId) -> Response:
     """Say that it is over for now: facts are extracted at once. It can be gone on with at any time."""
-    due = await served.memory.run(lambda memory: writer(memory, scope, session_id).end())
-    served.live.wake()
-    return answer({"extracting": due})
+
+    def work(memory: Memory) -> dict[str, bool]:
+        return {"extracting": writer(memory, scope, session_id).end()}
+
+    return await once(request, served, scope, work)
 
 
 @router.delete("/sessions/{session_id}", responses=gives(dict[str, int]))
@@ -198,7 +197,6 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=BareRoute, responses=PROBLEMS)
 
 
-KEY = parameter("Idempotency-Key", "header", "Append these messages once.", minLength=1, maxLength=255)
 ID = parameter("session_id", "path", "The session.", required=True, minLength=1, maxLength=512)
 
 
@@ -206,17 +204,14 @@ ID = parameter("session_id", "path", "The session.", required=True, minLength=1,
     "/sessions/{session_id}/messages",
     status_code=201,
     responses=gives(Page[Event], 201),
-    openapi_extra=takes(Messages, ID, KEY),
+    openapi_extra=takes(Messages, ID),
 )
 async def append_messages(request: Request) -> Response:
     """Append messages: durable when this answers. The same `Idempotency-Key` gives the events of the first time."""
     # The declared way takes longer than the commit.
     served, scope = service_of(request), await writing(request)
     check_names(request)
-    key = request.headers.get(HEADER)
-    if key is not None and not 0 < len(key) <= 255:
-        raise InvalidInput(f"The Idempotency-Key has {len(key)} characters; it must have 1 to 255.")
-    body = await body_of(request, Messages)
+    key, body = key_of(request), await body_of(request, Messages)
     arrival = Arrival(scope, request.path_params["session_id"], body.drafts(key))
     events = await served.appends.append(arrival)
     served.live.wake()
@@ -225,10 +220,6 @@ async def append_messages(request: Request) -> Response:
 
 # ── context
 # ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-# A question asked twice is answered twice.
-query_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 
 class ContextWanted(Body):
@@ -256,7 +247,7 @@ async def get_context(
     return await _context(served, scope, session_id, query, budget, as_of, shape, trace)
 
 
-@query_router.post("/sessions/{session_id}/context")
+@router.post("/sessions/{session_id}/context")
 async def post_context(served: Served, scope: Reader, session_id: SessionId, body: ContextWanted) -> Response:
     """The same, for queries that are too long or too private for a URL."""
     return await _context(
