@@ -329,6 +329,19 @@ def test_facts_come_in_pages(api: Api) -> None:
     assert rest["next"] is None
 
 
+def test_all_changes_can_be_reached(api: Api) -> None:
+    for number in range(7):
+        api.add(f"Fact number {number}")
+    page = api.get("/changes", limit=3)
+    found = page["items"]
+    while page["next"]:
+        page = api.get("/changes", limit=3, cursor=page["next"])
+        found = page["items"] + found
+    assert [change["after"]["text"] for change in found] == [f"Fact number {number}" for number in range(7)]
+    later = api.get("/changes", limit=3, after=found[2]["id"], cursor=found[4]["id"])
+    assert [change["id"] for change in later["items"]] == [found[3]["id"]]
+
+
 def test_all_facts_retire_together_and_come_back_together(api: Api) -> None:
     api.add("One"), api.add("Two")
     changes = api.ask("DELETE", "/memories")["items"]
@@ -524,6 +537,13 @@ def test_a_user_hears_of_sessions_jobs_and_facts(api: Api) -> None:
     kinds = {kind for kind, _ in listen(api, "/live", work, 2)}
     assert kinds <= {"session", "change"}
     assert kinds
+
+
+def test_a_user_hears_of_every_change_however_many_come_at_once(api: Api) -> None:
+    ids = {api.add(f"Fact number {number}") for number in range(60)}
+    events = listen(api, "/live", lambda: api.ask("DELETE", "/memories"), 60)
+    assert [kind for kind, _ in events] == ["change"] * 60
+    assert {change["fact_id"] for _, change in events} == ids
 
 
 def test_a_session_that_goes_ends_its_stream(api: Api) -> None:

@@ -17,7 +17,7 @@ from wellkept.server.idempotency import kept, once
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, Shown, answer
+from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, Shown, answer, number, page
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 from wellkept.user import UserMemory, UserReader
 
@@ -68,7 +68,7 @@ class NewWording(Body):
 
 
 class Changes(Shown):
-    """Changes of facts, oldest first."""
+    """Changes of facts, all that there are, oldest first."""
 
     items: list[Change]
 
@@ -227,16 +227,20 @@ async def labels(served: Served, scope: Reader) -> Response:
 # ───────────────────────────────────────────────────────────────────────────────────
 
 
-@router.get("/changes", responses=gives(Changes))
+@router.get("/changes", responses=gives(Page[Change]))
 async def changes(
     served: Served,
     scope: Reader,
     limit: Limit = 50,
+    cursor: Cursor = None,
     after: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0,
 ) -> Response:
-    """The newest changes of all facts, oldest first; only those with an id above `after`."""
-    found = await served.memory.run(lambda memory: reader(memory, scope).changes(limit=limit, after=after))
-    return answer({"items": found})
+    """The newest changes of all facts, oldest first; only those with an id above `after`. `next` leads to earlier ones."""
+    before = number(cursor)
+    found = await served.memory.run(
+        lambda memory: reader(memory, scope).changes(limit=limit, after=after, before=before)
+    )
+    return page(found, limit, found[0].id if found else None)
 
 
 @router.post("/changes/{change_id}/undo", responses=gives(Changes))
