@@ -435,6 +435,11 @@ def test_a_context_is_traced_and_replayed_under_another_budget_and_policy(api: A
     assert same["difference"] == ""
     smaller = api.post(f"/traces/{trace['id']}/replay", {"budget": 300})
     assert smaller["after"]["tokens"] <= 300
+    wanted = {"policy": {"context_budget": 300}}
+    assert api.post(f"/traces/{trace['id']}/replay", wanted)["after"] == smaller["after"]
+    assert api.post(f"/traces/{trace['id']}/replay", {**wanted, "budget": 2000})["difference"] == ""
+    for wrong in (0, None, "x", 1.5, True):
+        api.post(f"/traces/{trace['id']}/replay", {"policy": {"context_budget": wrong}}, 422)
     changed = api.post(f"/traces/{trace['id']}/replay", {"policy": {"summary_share": 0.0}})
     assert changed["tokens"]["total"]
     assert api.post(f"/traces/{trace['id']}/replay", {"policy": {"nope": 1}}, 422)["code"] == "invalid_input"
