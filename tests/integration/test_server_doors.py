@@ -356,6 +356,28 @@ def test_a_parameter_that_nobody_knows_is_no_silent_default(
 
 
 @pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/sessions?user=%ff"),
+        ("POST", "/v1/sessions?user=%fe"),
+        ("POST", "/v1/sessions/s/messages?user=%C3"),
+        ("GET", "/v1/sessions/%ff"),
+        ("POST", "/v1/sessions/%ff/messages"),
+        ("GET", "/v1/search?query=%ED%A0%80"),
+        ("GET", "/session?id=%ff"),
+    ],
+)
+def test_an_address_that_is_no_text_is_refused(open_door: Running, method: str, path: str) -> None:
+    with connect(open_door) as connection:
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
+        connection.sendall(head.encode())
+        status, said = connection.recv(4096).split(b" ", 2)[1:]
+    assert status == b"422"
+    assert b"percent-encoded" in said
+    assert open_door.client.get("/v1/search?query=%E6%97%85").status_code == 200
+
+
+@pytest.mark.parametrize(
     "moment", ["0", "-5", "1767225600", "1e9", "-2.04e-272", "inf", "2026-06-01T12:00:00"]
 )
 def test_a_moment_is_written_out_with_its_zone(open_door: Running, moment: str) -> None:
