@@ -333,7 +333,45 @@ def test_paths_and_methods_that_are_not_there(open_door: Running) -> None:
     missing = open_door.client.get("/v2/sessions")
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     assert "/openapi.json" in missing.json()["detail"]
-    assert open_door.client.put("/v1/sessions").status_code == 405
+    refused = open_door.client.put("/v1/sessions")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, POST")
+    assert refused.headers["content-type"] == "application/problem+json"
+    refused = open_door.client.delete("/v1/search")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, POST")
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/v1/sessions", "/v1/export", "/", "/v1/sessions/none", "/openapi.json"]
+)
+def test_head_is_answered_as_get_without_the_body(open_door: Running, path: str) -> None:
+    full, head = open_door.client.get(path), open_door.client.head(path)
+    assert (head.status_code, head.content) == (full.status_code, b"")
+    kept = ("content-type", "cache-control", "location")
+    assert {name: head.headers.get(name) for name in kept} == {name: full.headers.get(name) for name in kept}
+
+
+def test_the_head_of_a_stream_is_no_stream(open_door: Running) -> None:
+    for _ in range(2):
+        head = open_door.client.head("/v1/live")
+        assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"title": "\xff"}', "byte 0xff in position 11"),
+        (b'{"title": NaN}', "NaN"),
+        (b"[" * 5000, "recursion"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_why_everywhere(
+    open_door: Running, content: bytes, reason: str
+) -> None:
+    for path in ("/v1/sessions", "/v1/sessions/s/messages", "/v1/search"):
+        headers = {"content-type": "application/json"}
+        refused = open_door.client.post(path, content=content, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (400, "bad_request"), path
+        assert reason in refused.json()["detail"], path
 
 
 @pytest.mark.parametrize(
