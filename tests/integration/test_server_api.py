@@ -91,7 +91,7 @@ def test_a_session_is_made_renamed_and_deleted(api: Api) -> None:
 
 def test_a_session_may_have_an_id_of_the_callers_own(api: Api) -> None:
     made = api.post("/sessions", {"id": "订单-7:α", "metadata": {"a": [1]}}, 201)
-    again = api.post("/sessions", {"id": "订单-7:α"}, 201)
+    again = api.post("/sessions", {"id": "订单-7:α", "title": "not taken"}, 200)
     assert again == made
     assert api.get("/sessions/订单-7:α")["metadata"] == {"a": [1]}
     assert "slash" in api.post("/sessions", {"id": "a/b"}, 422)["detail"]
@@ -282,6 +282,11 @@ def test_a_context_stays_in_its_budget_and_has_a_shape(api: Api) -> None:
     assert [message["content"] for message in then["messages"]] == [
         f"message {n} about 恐龙 and more words" for n in (0, 1)
     ]
+    moment = api.get(f"/sessions/{id}/messages/{id}:60")["ts"]
+    latest = api.get(f"/sessions/{id}/context", as_of=moment)
+    assert latest["messages"] == api.post(f"/sessions/{id}/context", {"as_of": moment})["messages"]
+    api.get(f"/sessions/{id}/context", 422, as_of="2026-06-01T12:00:00")
+    api.get(f"/sessions/{id}/context", 422, as_of="-1")
 
 
 def test_a_budget_that_is_too_small_says_by_how_much(api: Api) -> None:

@@ -6,7 +6,7 @@ A kept answer is looked up behind the doors: who may not do something does not g
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from contextlib import nullcontext
 
 from fastapi import Request
 from starlette.responses import Response
@@ -16,7 +16,6 @@ from wellkept.records import Scope
 from wellkept.replies import Reply
 from wellkept.server.problems import PRIVATE, Problem
 from wellkept.server.service import Service
-from wellkept.server.wire import answer
 
 HEADER = "idempotency-key"
 MAX_KEY = 255
@@ -32,56 +31,53 @@ def key_of(request: Request) -> str | None:
 
 
 async def once(
-    request: Request, served: Service, scope: Scope, work: Callable[[Memory], Any], status: int = 200
+    request: Request, served: Service, scope: Scope, work: Callable[[Memory], Response]
 ) -> Response:
-    """What ``work`` gives, as the answer; with a key it is done once, in one commit with the answer that is kept."""
+    """The answer of ``work``; with a key it is done once, in one commit with the answer that is kept."""
     key = key_of(request)
-    if key is None:
-        return await _done(served, work, status)
-    asked = await _asked(request)
+    asked = await _asked(request) if key is not None else b""
 
-    def do(memory: Memory) -> tuple[Reply, bool]:
-        return memory.replies.once(scope, key, asked, lambda: _reply(work(memory), status))
+    def do(memory: Memory) -> Response:
+        if key is None:
+            return work(memory)
+        reply, again = memory.replies.once(scope, key, asked, lambda: _reply(work(memory)))
+        return _response(reply, again)
 
-    reply, again = await served.memory.run(do)
+    response = await served.memory.run(do)
     served.live.wake()
-    return _response(reply, again)
+    return response
 
 
-async def kept(request: Request, served: Service, scope: Scope, work: Callable[[Memory], Any]) -> Response:
+async def kept(
+    request: Request, served: Service, scope: Scope, work: Callable[[Memory], Response]
+) -> Response:
     """The same for work that looks at the store's files after its commit, as erasing does: the answer is kept when all is
     done. Such work, done twice, has nothing to do the second time."""
     key = key_of(request)
-    if key is None:
-        return await _done(served, work)
-    asked = await _asked(request)
+    asked = await _asked(request) if key is not None else b""
 
-    def do(memory: Memory) -> tuple[Reply, bool]:
+    def do(memory: Memory) -> Response:
+        if key is None:
+            return work(memory)
         found = memory.replies.find(scope, key, asked)
         if found is not None:
-            return found, True
-        reply = _reply(work(memory))
-        memory.replies.keep(scope, key, asked, reply)
-        return reply, False
+            return _response(found, again=True)
+        response = work(memory)
+        memory.replies.keep(scope, key, asked, _reply(response))
+        return response
 
-    async with served.keeping:
-        reply, again = await served.memory.run(do)
+    async with served.keeping if key is not None else nullcontext():
+        response = await served.memory.run(do)
     served.live.wake()
-    return _response(reply, again)
-
-
-async def _done(served: Service, work: Callable[[Memory], Any], status: int = 200) -> Response:
-    found = await served.memory.run(work)
-    served.live.wake()
-    return answer(found, status)
+    return response
 
 
 async def _asked(request: Request) -> bytes:
     return f"{request.method} {request.url.path}?{request.url.query}\n".encode() + await request.body()
 
 
-def _reply(found: Any, status: int = 200) -> Reply:
-    return status, bytes(answer(found).body)
+def _reply(response: Response) -> Reply:
+    return response.status_code, bytes(response.body)
 
 
 def _response(reply: Reply, again: bool) -> Response:

@@ -86,8 +86,8 @@ async def get_job(served: Served, tenant: ReaderTenant, id: JobId) -> Response:
 async def retry_job(request: Request, served: Served, tenant: AdminTenant, id: JobId) -> Response:
     """Let a failed or cancelled job run again, now."""
 
-    def work(memory: Memory) -> Job:
-        return memory.jobs.retry(_theirs(memory, id, tenant).id, namespace=tenant.namespace)
+    def work(memory: Memory) -> Response:
+        return answer(memory.jobs.retry(_theirs(memory, id, tenant).id, namespace=tenant.namespace))
 
     return await once(request, served, _asker(tenant), work)
 
@@ -96,8 +96,8 @@ async def retry_job(request: Request, served: Served, tenant: AdminTenant, id: J
 async def cancel_job(request: Request, served: Served, tenant: AdminTenant, id: JobId) -> Response:
     """Keep a job from running, or its result from being stored."""
 
-    def work(memory: Memory) -> Job:
-        return memory.jobs.cancel(_theirs(memory, id, tenant).id, namespace=tenant.namespace)
+    def work(memory: Memory) -> Response:
+        return answer(memory.jobs.cancel(_theirs(memory, id, tenant).id, namespace=tenant.namespace))
 
     return await once(request, served, _asker(tenant), work)
 

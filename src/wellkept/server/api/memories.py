@@ -140,10 +140,10 @@ async def add_memory(request: Request, served: Served, scope: Writer, body: NewM
     said = body.messages
     messages = said if isinstance(said, str) else [message.said() for message in said]
 
-    def work(memory: Memory) -> dict[str, Any]:
-        return writer(memory, scope).add(messages, **options)
+    def work(memory: Memory) -> Response:
+        return answer(writer(memory, scope).add(messages, **options), 201)
 
-    return await once(request, served, scope, work, 201)
+    return await once(request, served, scope, work)
 
 
 @router.get("/memories", responses=gives(Page[Fact]))
@@ -210,9 +210,9 @@ async def pin_memory(
 ) -> Response:
     """Keep a fact from being evicted, or let it be again."""
 
-    def work(memory: Memory) -> Fact:
+    def work(memory: Memory) -> Response:
         user = writer(memory, scope)
-        return user.pin(memory_id) if action == "pin" else user.unpin(memory_id)
+        return answer(user.pin(memory_id) if action == "pin" else user.unpin(memory_id))
 
     return await once(request, served, scope, work)
 
@@ -246,7 +246,11 @@ async def changes(
 @router.post("/changes/{change_id}/undo", responses=gives(Changes))
 async def undo(request: Request, served: Served, scope: Writer, change_id: Number) -> Response:
     """Take back a change, with all that was changed in the same operation; the changes that this made."""
-    return await once(request, served, scope, lambda memory: {"items": writer(memory, scope).undo(change_id)})
+
+    def work(memory: Memory) -> Response:
+        return answer({"items": writer(memory, scope).undo(change_id)})
+
+    return await once(request, served, scope, work)
 
 
 @router.get("/review", responses=gives(Doubts))
@@ -261,8 +265,8 @@ async def settle(
 ) -> Response:
     """Decide: accepting retires or erases what is in question, refusing leaves all as it is."""
 
-    def work(memory: Memory) -> dict[str, Any]:
-        return {"receipt": writer(memory, scope).settle(doubt_id, accept=body.accept)}
+    def work(memory: Memory) -> Response:
+        return answer({"receipt": writer(memory, scope).settle(doubt_id, accept=body.accept)})
 
     return await kept(request, served, scope, work)
 
@@ -279,13 +283,15 @@ async def forget(request: Request, served: Served, scope: Admin, body: Forget) -
     what a second look found left. Doing it twice finds nothing the second time.
     """
 
-    def preview(memory: Memory) -> Preview:
-        return writer(memory, scope).forget(body.query, ids=body.ids or ())
+    def work(memory: Memory) -> Response:
+        user = writer(memory, scope)
+        found = user.forget(body.query, ids=body.ids or ())
+        return answer(found if body.preview else user.forget(found))
 
     if body.preview:
         # It holds what is to be forgotten: no copy of it is kept.
-        return answer(await served.memory.run(preview))
-    return await kept(request, served, scope, lambda memory: writer(memory, scope).forget(preview(memory)))
+        return await served.memory.run(work)
+    return await kept(request, served, scope, work)
 
 
 @router.get("/receipts", responses=gives(Receipts))

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from wellkept.arrivals import Arrival
 from wellkept.context import Context
+from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
@@ -38,6 +39,7 @@ router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, res
 
 Shape = Literal["openai", "anthropic"]
 Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
+Then = Moment | Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
 
 def reader(memory: Memory, scope: Scope, session_id: str) -> SessionReader:
@@ -55,7 +57,8 @@ def writer(memory: Memory, scope: Scope, session_id: str) -> Session:
 
 
 class NewSession(Body):
-    """A conversation to begin; ``id`` only if it must be the caller's own."""
+    """A conversation to begin; ``id`` only if it must be the caller's own. One that is there keeps its title and metadata:
+    PATCH renames it."""
 
     id: str | None = Field(default=None, min_length=1, max_length=512)
     prefix: str = Field(default="", max_length=64)
@@ -75,14 +78,15 @@ class Ended(Shown):
     extracting: bool
 
 
-@router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201))
+@router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201) | gives(SessionInfo))
 async def create_session(request: Request, served: Served, scope: Writer, body: NewSession) -> Response:
-    """Begin a session; with an `id` that this user has already, open that one."""
+    """Begin a session (201); with an `id` that this user has already, open that one as it is (200)."""
     if body.id:
         check_session(body.id)
 
-    def create(memory: Memory) -> SessionInfo:
-        return memory.session(
+    def create(memory: Memory) -> Response:
+        known = body.id is not None and _is_known(memory, scope, body.id)
+        session = memory.session(
             namespace=scope.namespace,
             user=scope.user,
             session_id=body.id,
@@ -90,9 +94,18 @@ async def create_session(request: Request, served: Served, scope: Writer, body: 
             prefix=body.prefix,
             title=body.title,
             metadata=body.metadata,
-        ).info()
+        )
+        return answer(session.info(), 200 if known else 201)
 
-    return await once(request, served, scope, create, 201)
+    return await once(request, served, scope, create)
+
+
+def _is_known(memory: Memory, scope: Scope, session_id: str) -> bool:
+    try:
+        reader(memory, scope, session_id)
+    except NotFound:
+        return False
+    return True
 
 
 @router.get("/sessions", responses=gives(Page[SessionInfo]))
@@ -127,8 +140,8 @@ async def rename_session(served: Served, scope: Writer, session_id: SessionId, b
 async def end_session(request: Request, served: Served, scope: Writer, session_id: SessionId) -> Response:
     """Say that it is over for now: facts are extracted at once. It can be gone on with at any time."""
 
-    def work(memory: Memory) -> dict[str, bool]:
-        return {"extracting": writer(memory, scope, session_id).end()}
+    def work(memory: Memory) -> Response:
+        return answer({"extracting": writer(memory, scope, session_id).end()})
 
     return await once(request, served, scope, work)
 
@@ -227,7 +240,7 @@ class ContextWanted(Body):
 
     query: str | None = Field(default=None, max_length=100_000)
     budget: int | None = Field(default=None, ge=1, le=100_000_000)
-    as_of: Moment | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
+    as_of: Then | None = None
     shape: Shape = "openai"
     trace: bool = False
 
@@ -239,11 +252,11 @@ async def get_context(
     session_id: SessionId,
     query: Annotated[str | None, Query(max_length=10_000)] = None,
     budget: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
-    as_of: Seq = None,
+    as_of: Annotated[Then | None, Query()] = None,
     shape: Shape = "openai",
     trace: bool = False,
 ) -> Response:
-    """What to hand to the model for the next request."""
+    """What to hand to the model for the next request. `as_of`: as it was at an earlier time, or at a message's seq."""
     return await _context(served, scope, session_id, query, budget, as_of, shape, trace)
 
 
