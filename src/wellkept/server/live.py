@@ -18,10 +18,14 @@ from wellkept.aio import AsyncMemory
 from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Record, Scope
+from wellkept.server.problems import Problem
+from wellkept.store.facts import Change
 from wellkept.store.jobs import Job
+from wellkept.user import UserReader
 
 PAGE = 100
 SHOWN = 50
+ALL = 1 << 31
 LEAST_SECONDS = 0.1
 BEAT_SECONDS = 15.0
 
@@ -64,7 +68,8 @@ class Live:
                 await self._wait(woken)
 
     async def user(self, scope: Scope) -> AsyncIterator[str]:
-        """What changes around a user: ``event: session``, ``event: job``, and ``event: change`` of a fact."""
+        """What changes around a user: ``event: session`` and ``event: job``, of the newest ``SHOWN`` of each, and every
+        ``event: change`` of a fact."""
         look = _Changes(scope)
         await self._memory.run(look)
         yield sse("ready", {})
@@ -83,11 +88,12 @@ class Live:
 
 
 class _Changes:
-    """Compares the newest sessions, jobs and changes of a user with those of the last look."""
+    """What is new since the last look: of the newest sessions and jobs by comparing them, of the log by its numbers."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._seen: dict[tuple[str, Any], Record] = {}
+        self._newest: int | None = None
 
     def __call__(self, memory: Memory) -> list[tuple[str, Record]]:
         user = memory.user(self._scope.user, namespace=self._scope.namespace)
@@ -95,9 +101,15 @@ class _Changes:
             ("session", info.id): info for info in user.sessions(limit=SHOWN)
         }
         now |= {("job", job.id): job for job in memory.jobs.list(scope=self._scope, limit=SHOWN)}
-        now |= {("change", change.id): change for change in user.changes(limit=SHOWN)}
         seen, self._seen = self._seen, {key: _lasting(record) for key, record in now.items()}
-        return [(key[0], record) for key, record in now.items() if seen.get(key) != self._seen[key]]
+        changed = [(key[0], record) for key, record in now.items() if seen.get(key) != self._seen[key]]
+        return [*changed, *(("change", change) for change in self._logged(user))]
+
+    def _logged(self, user: UserReader) -> list[Change]:
+        most = 1 if self._newest is None else ALL
+        logged = user.changes(limit=most, after=self._newest or 0)
+        self._newest = logged[-1].id if logged else self._newest or 0
+        return logged
 
 
 def _lasting(record: Record) -> Record:
@@ -114,7 +126,11 @@ def sse(event: str, data: Any, *, id: str | None = None) -> str:
 
 
 def stream(events: AsyncIterator[str], check: Callable[[], Awaitable[object]]) -> StreamingResponse:
-    """``events`` as a response, with a sign of life in silence; ``check`` is awaited now and then."""
+    """``events`` as a response, with a sign of life in silence.
+
+    ``check`` is awaited before anything is told; when it raises a problem, because the visitor's key was revoked, the
+    stream ends.
+    """
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_beating(events, check), 200, headers, "text/event-stream")
 
@@ -127,13 +143,12 @@ async def _beating(events: AsyncIterator[str], check: Callable[[], Awaitable[obj
         while True:
             pending = pending or asyncio.create_task(_next(events))
             done, _ = await asyncio.wait([pending], timeout=BEAT_SECONDS)
+            said = ": still here\n\n"
             if done:
-                event, pending = pending.result(), None
-                yield event
-            else:
-                await check()
-                yield ": still here\n\n"
-    except StopAsyncIteration:
+                said, pending = pending.result(), None
+            await check()
+            yield said
+    except (StopAsyncIteration, Problem):
         return
     except NotFound:
         yield sse("gone", {})
