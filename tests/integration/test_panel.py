@@ -261,6 +261,32 @@ def test_what_a_person_does_here_is_written_as_the_users_change(store: Path) -> 
             assert user.get(fact.id).state == "active"
 
 
+def test_what_a_person_does_to_anything_else_stands_among_the_changes_too(store: Path) -> None:
+    with Memory(str(store), worker=False) as memory, panel(store) as client:
+        chat = memory.session(namespace=NAMESPACE, user=USER, session_id="trip & tour", create=True)
+        user = memory.user(USER, namespace=NAMESPACE)
+        client.post(at("facts/add"), data={"text": "住在杭州"}, headers=OURS)
+        client.post(at("session/rename", id=chat.id), data={"title": "Trip"}, headers=OURS)
+        client.post(
+            at("profile", name="user"),
+            data={"text": "x", "hash": user.profile.get("user").hash},
+            headers=OURS,
+        )
+        client.post(at("summaries/rebuild", id=chat.id), headers=OURS)
+        page = client.get(at("changes")).text
+        said = [
+            words
+            for words in ("summaries rebuilt", "profile written", "session renamed", "stored")
+            if words in page
+        ]
+        assert said == sorted(said, key=page.index) and len(said) == 4
+        assert at("session", id=chat.id) in unescape(page) and page.count("by the user") == 4
+        client.post(at("session/delete", id=chat.id), headers=OURS)
+        page = client.get(at("changes"), headers={"accept-language": "zh"}).text
+        assert "会话删除" in page and page.count("会话已不存在") == 3 and "trip" not in page
+        assert {each.actor for each in user.actions()} == {"user"}
+
+
 def test_erasing_takes_only_what_was_shown(store: Path) -> None:
     with Memory(str(store), worker=False) as memory:
         user = memory.user(USER, namespace=NAMESPACE)

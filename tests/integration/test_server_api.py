@@ -416,6 +416,21 @@ def test_a_file_that_is_none_is_refused(api: Api) -> None:
     )
 
 
+def test_what_was_done_is_listed_page_by_page(api: Api) -> None:
+    id = api.session()
+    for title in ("a", "b", "c"):
+        api.ask("PATCH", f"/sessions/{id}", json={"title": title})
+    api.ask("PUT", "/profile/soul", json={"text": "calm"})
+    first = api.get("/actions", limit=3)
+    assert [(it["action"], it["subject"]) for it in first["items"]] == [
+        ("write_profile", "soul"), ("rename_session", id), ("rename_session", id),
+    ]  # fmt: skip
+    rest = api.get("/actions", limit=3, cursor=first["next"])
+    assert [it["action"] for it in rest["items"]] == ["rename_session"] and rest["next"] is None
+    assert {it["actor"] for it in first["items"]} == {"app"}
+    assert api.get("/actions", 422, cursor="x")["code"] == "invalid_input"
+
+
 # ── live
 # ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -465,6 +480,11 @@ def test_a_user_hears_of_sessions_jobs_and_facts(api: Api) -> None:
     kinds = {kind for kind, _ in listen(api, "/live", work, 2)}
     assert kinds <= {"session", "change"}
     assert kinds
+
+
+def test_a_user_hears_of_what_is_done_to_anything_else(api: Api) -> None:
+    [(kind, action)] = listen(api, "/live", lambda: api.ask("PUT", "/profile/soul", json={"text": "calm"}), 1)
+    assert (kind, action["action"], action["subject"]) == ("action", "write_profile", "soul")
 
 
 def test_a_session_that_goes_ends_its_stream(api: Api) -> None:

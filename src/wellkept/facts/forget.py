@@ -284,4 +284,5 @@ def _remove(
         put_if_due(tables, ref, core.policy, now)
     removed.update(tables.erasures.sessions(scope, wanted))
     removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, wanted))
+    tables.actions.add(scope, "forget", actor, at=now)
     return {table: rows for table, rows in removed.items() if rows}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar, get_args, overload
 
+from wellkept.actors import check_actor
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.files import digest_log, memory_md
@@ -20,6 +21,7 @@ from wellkept.policy.facts.labels import carries, catalogue, check_labels, check
 from wellkept.policy.recall.filters import ANYTHING, Condition, matches
 from wellkept.policy.recall.filters import parse as parse_filters
 from wellkept.records import Record, Scope, utc
+from wellkept.store.actions import Action, Verb
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.protocol import Tables
 
@@ -116,6 +118,14 @@ class FactsReader:
         most = check_limit(limit)
         return self._core.store.read(
             lambda tables: tables.facts.changes(self._scope, after=after, newest=most)
+        )
+
+    def actions(self, *, limit: int = 100, before: int | None = None) -> list[Action]:
+        """What was done to sessions, summaries, profile, jobs and questions, and each erasure, newest first;
+        ``before``: the id that the previous page ended with."""
+        most = check_limit(limit)
+        return self._core.store.read(
+            lambda tables: tables.actions.list(self._scope, limit=most, before=before)
         )
 
     def review(self) -> list[Doubt]:
@@ -290,7 +300,7 @@ class FactsMemory(FactsReader):
         if what is not None and not isinstance(what, (str, Preview)):
             raise InvalidInput(f"Say what to forget as text, ids or a preview, not as {type(what).__name__}.")
         if isinstance(what, Preview):
-            return erase(self._core, self._scope, what, _checked(actor))
+            return erase(self._core, self._scope, what, check_actor(actor))
         return preview(self._core, self._scope, query=what, ids=ids)
 
     def settle(self, doubt_id: int, *, accept: bool, actor: Actor = "app") -> Receipt | None:
@@ -299,14 +309,20 @@ class FactsMemory(FactsReader):
         doubt = next((each for each in self.review() if each.id == doubt_id), None)
         if doubt is None:
             raise NotFound(f"No question {doubt_id} waits for this user. review() lists those that do.")
+        by = check_actor(actor)
         receipt = None
         if accept and doubt.kind == "replace":
             new, old = doubt.facts
             self._change(lambda keeper: keeper.supersede(new, old), actor)
         elif accept and doubt.facts:
             receipt = self.forget(self.forget(ids=doubt.facts), actor=actor)
-        self._core.store.write(lambda tables: tables.doubts.remove(self._scope, doubt_id))
+        self._core.store.write(lambda tables: self._settled(tables, doubt_id, accept, by))
         return receipt
+
+    def _settled(self, tables: Tables, doubt_id: int, accept: bool, by: Actor) -> None:
+        tables.doubts.remove(self._scope, doubt_id)
+        verb: Verb = "accept_doubt" if accept else "refuse_doubt"
+        tables.actions.add(self._scope, verb, by, at=self._core.now(), subject=doubt_id)
 
     def used(self, facts: Sequence[Fact]) -> None:
         """Count a delivery of ``facts`` to a model, at once; what is used more is kept longer. Search and contexts
@@ -316,14 +332,8 @@ class FactsMemory(FactsReader):
             self._core.store.write(lambda tables: tables.facts.use(self._scope, counts, at=now))
 
     def _change(self, work: Callable[[Keeper], T], actor: Actor) -> T:
-        by = _checked(actor)
+        by = check_actor(actor)
         done = self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, by)))
         if self._core.mirror is not None:
             self._core.notify()
         return done
-
-
-def _checked(actor: Actor) -> Actor:
-    if actor not in get_args(Actor):
-        raise InvalidInput(f"The actor is {actor!r}; it must be one of: {', '.join(get_args(Actor))}.")
-    return actor

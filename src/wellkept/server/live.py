@@ -62,7 +62,8 @@ class Live:
                 await self._wait(woken)
 
     async def user(self, scope: Scope) -> AsyncIterator[str]:
-        """What changes around a user: ``event: session``, ``event: job``, and ``event: change`` of a fact."""
+        """What changes around a user: ``event: session``, ``event: job``, ``event: change`` of a fact, and
+        ``event: action`` for what was done to anything else."""
         look = _Changes(scope)
         await self._memory.run(look)
         yield sse("ready", {})
@@ -94,6 +95,7 @@ class _Changes:
         }
         now |= {("job", job.id): job for job in memory.jobs.list(scope=self._scope, limit=SHOWN)}
         now |= {("change", change.id): change for change in user.changes(limit=SHOWN)}
+        now |= {("action", action.id): action for action in user.actions(limit=SHOWN)}
         changed = [(key[0], record) for key, record in now.items() if self._seen.get(key) != record]
         self._seen = now
         return changed

@@ -26,6 +26,7 @@ from wellkept.records import (
 )
 
 if TYPE_CHECKING:
+    from wellkept.store.actions import Actions
     from wellkept.store.facts import Doubts, Erasures, Facts
     from wellkept.store.search import Corpus, Vectors
 
@@ -432,6 +433,8 @@ class Tables(Protocol):
     def doubts(self) -> Doubts: ...
     @property
     def erasures(self) -> Erasures: ...
+    @property
+    def actions(self) -> Actions: ...
     @property
     def api_keys(self) -> ApiKeys: ...
     @property

@@ -13,7 +13,8 @@ from wellkept.memory import Memory
 from wellkept.records import Event
 from wellkept.server.panel.desk import PAGE, Desk, PanelRoute, Posted, Reading, Writing
 from wellkept.server.panel.sessions import Id, Seq, opened
-from wellkept.store.facts import Fact, FactState
+from wellkept.store.actions import Action
+from wellkept.store.facts import Change, Fact, FactState
 
 router = APIRouter(route_class=PanelRoute)
 
@@ -81,10 +82,14 @@ def _sources(desk: Desk, memory: Memory, fact: Fact) -> list[tuple[str, Event | 
 
 @router.get("/changes")
 async def list_changes(desk: Reading) -> Response:
-    """The newest changes of all facts, newest first."""
-    return await desk.page(
-        "changes.html", lambda memory: {"changes": list(reversed(desk.reader(memory).changes(limit=PAGE)))}
-    )
+    """The newest changes of all facts and what was done to anything else, newest first."""
+
+    def read(memory: Memory) -> dict[str, Any]:
+        user = desk.reader(memory)
+        made: list[Change | Action] = [*reversed(user.changes(limit=PAGE)), *user.actions(limit=PAGE)]
+        return {"changes": sorted(made, key=lambda it: it.at, reverse=True)[:PAGE]}
+
+    return await desk.page("changes.html", read)
 
 
 # ── doing

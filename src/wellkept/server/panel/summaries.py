@@ -47,6 +47,7 @@ async def rebuild(desk: Writing, id: Id) -> Response:
 
     def do(memory: Memory) -> None:
         scope = desk.scope
-        memory.session(namespace=scope.namespace, user=scope.user, session_id=id).rebuild_summaries()
+        session = memory.session(namespace=scope.namespace, user=scope.user, session_id=id)
+        session.rebuild_summaries(actor="user")
 
     return await desk.act(do, "summaries", id=id)
