@@ -138,16 +138,25 @@ class SessionReader:
         then = Moment(seq=self._seq_at(as_of))
         return build(core, self._ref, query=query, budget=budget, then=then)
 
-    def summaries(self) -> list[Summary]:
+    def summaries(self, *, limit: int | None = None, before: int | None = None) -> list[Summary]:
         """Every version of the rolling summary, oldest first, with its topic and the seqs that it added.
 
-        Raises NotFound when the session was deleted; so does ``ledger``.
-        """
-        return self._some(lambda tables: tables.summaries.versions(self._ref))
+        ``limit``: only of the newest so many versions, below the version ``before`` where one is given.
 
-    def ledger(self) -> list[LedgerLine]:
-        """Key data that the summaries had no room for, oldest first; search finds it."""
-        return self._some(lambda tables: tables.summaries.ledger(self._ref))
+        Raises NotFound when the session was deleted; so do ``summaries_at`` and ``ledger``.
+        """
+        most = None if limit is None else check_limit(limit)
+        return self._some(lambda tables: tables.summaries.versions(self._ref, before=before, limit=most))
+
+    def summaries_at(self, version: int) -> list[Summary]:
+        """The summary of each topic as it was when ``version`` was the newest version."""
+        return self._some(lambda tables: tables.summaries.current(self._ref, version=version))
+
+    def ledger(self, *, limit: int | None = None, skip: int = 0) -> list[LedgerLine]:
+        """Key data that the summaries had no room for, oldest first; search finds it. ``limit``: only so many lines,
+        behind the first ``skip``."""
+        most = None if limit is None else check_limit(limit)
+        return self._some(lambda tables: tables.summaries.ledger(self._ref, skip=skip, limit=most))
 
     @property
     def traces(self) -> TraceList:

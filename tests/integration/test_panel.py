@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.browser.scene import HOSTILE, NAMESPACE, USER, build
-from wellkept import AsyncMemory, Memory
+from wellkept import AsyncMemory, Memory, Policy
 from wellkept.server import Settings, create_app
 from wellkept.server.panel.logins import COOKIE, SECONDS, Logins
 
@@ -319,6 +319,31 @@ def test_a_document_changed_meanwhile_is_not_overwritten(store: Path) -> None:
             now = {"text": "mine\r\nand yours", "hash": profile.get("user").hash}
             assert client.post(at("profile", name="user"), data=now, headers=OURS).status_code == 303
         assert profile["user"] == "mine\nand yours"
+
+
+def test_the_summaries_of_a_long_session_come_page_by_page(store: Path) -> None:
+    policy = Policy(summarize_every=2, recent_window_size=1, context_budget=400)
+    with Memory(str(store), worker=False, policy=policy) as memory:
+        chat = memory.session(namespace=NAMESPACE, user=USER)
+        for number in range(70):
+            chat.add_message(
+                "user", f"Order {number}: {number} crates of apples, {number + 7} of pears for €{number}.50"
+            )
+            memory.run_jobs()
+        newest, lines = chat.summaries()[-1].version, chat.ledger()
+    assert newest > 12 and len(lines) > 60
+    with panel(store) as client:
+        first = client.get(at("summaries", id=chat.id)).text
+        assert first.count("What changed since") == 10 and f">v{newest}<" in first and ">v1<" not in first
+        assert first.count("<tr>") == 51 and first.count(">current<") == 1
+        earlier = client.get(at("summaries", id=chat.id, before=newest - 9)).text
+        assert (
+            f">v{newest - 10}<" in earlier and "What changed since" in earlier and ">current<" not in earlier
+        )
+        assert at("summaries", id=chat.id, before=newest - 9) in unescape(first)
+        last = client.get(at("summaries", id=chat.id, before=3, skip=50)).text
+        assert last.count("What changed since") == 1 and "Earlier versions" not in last
+        assert last.count("<tr>") == min(len(lines) - 50, 50) + 1
 
 
 def test_another_users_job_is_not_found(scene: tuple[Path, dict[str, str]]) -> None:

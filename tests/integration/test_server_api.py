@@ -361,6 +361,24 @@ def test_summaries_jobs_and_spend_can_be_seen(api: Api, service: Running) -> Non
     assert {"namespace": "acme", "user": api.who["user"]} in api.get("/users")["items"]
 
 
+def test_summaries_and_ledger_come_page_by_page(api: Api, service: Running) -> None:
+    id = api.session()
+    for day in range(1, 5):
+        api.say(id, *[f"On June {day} I paid {n}.{day} euros for order AX-{day}{n}" for n in range(80)])
+        service.memory.run_jobs()
+    told = api.get(f"/sessions/{id}/summaries")
+    versions = [summary["version"] for summary in told["items"]]
+    assert versions[0] == 1 and len(versions) > 2 and told["next"] is None
+    newest = api.get(f"/sessions/{id}/summaries", limit=1)
+    assert newest["items"] == told["items"][-1:]
+    earlier = api.get(f"/sessions/{id}/summaries", limit=1000, cursor=newest["next"])
+    assert earlier["items"] == told["items"][:-1] and earlier["next"] is None
+    ledger = api.get(f"/sessions/{id}/ledger", limit=1000)
+    some = api.get(f"/sessions/{id}/ledger", limit=1)
+    rest = api.get(f"/sessions/{id}/ledger", limit=1000, cursor=some["next"])
+    assert some["items"] + rest["items"] == ledger["items"] and len(rest["items"]) > 1
+
+
 def test_a_job_can_be_cancelled_and_tried_again(api: Api) -> None:
     api.session(*[f"message {n}" for n in range(60)])
     job = api.get("/jobs")["items"][0]
