@@ -31,7 +31,7 @@ from wellkept.policy.content import dumps
 from wellkept.policy.text.tokens import estimate, event_tokens
 from wellkept.records import Scope
 from wellkept.session import Session
-from wellkept.store.protocol import NewEvent
+from wellkept.store.events import NewEvent
 from wellkept.store.sqlite import tail
 
 SESSION = 100  # events of an ordinary session

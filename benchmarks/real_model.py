@@ -20,7 +20,7 @@ from wellkept.models import OpenAI, Reply
 from wellkept.policy.summaries.compress import clean
 from wellkept.policy.text.keydata import HARD, extract, missing
 from wellkept.records import text_of
-from wellkept.store.protocol import Job
+from wellkept.store.jobs import Job
 from wellkept.testing import FakeClock
 
 

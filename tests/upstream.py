@@ -110,16 +110,28 @@ class Handler(BaseHTTPRequestHandler):
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def say(text: str = "", *, calls: Sequence[tuple[str, str, Json]] = (), thinking: str = "") -> Step:
-    """A whole answer, at once or as a stream, as it was asked for; calls are (id, name, input)."""
+def say(
+    text: str = "",
+    *,
+    calls: Sequence[tuple[str, str, Json]] = (),
+    thinking: str = "",
+    cut_short: bool = False,
+) -> Step:
+    """A whole answer, at once or as a stream, as it was asked for; calls are (id, name, input). One that is cut short came
+    to the end of its tokens, a stream in the midst of the last call."""
 
     def step(handler: Handler) -> None:
         if handler.body.get("stream"):
-            handler.send_events(_stream(handler, text, calls, thinking))
+            events = _stream(handler, text, calls, thinking)
+            handler.send_events(_short(events) if cut_short else events)
         elif handler.is_anthropic:
-            handler.send_json(200, _anthropic(_anthropic_blocks(text, calls, thinking)))
+            body = _anthropic(_anthropic_blocks(text, calls, thinking))
+            handler.send_json(200, {**body, "stop_reason": "max_tokens"} if cut_short else body)
         else:
-            handler.send_json(200, _openai(_openai_message(text, calls, thinking)))
+            body = _openai(_openai_message(text, calls, thinking))
+            if cut_short:
+                body["choices"][0]["finish_reason"] = "length"
+            handler.send_json(200, body)
 
     return step
 
@@ -237,6 +249,17 @@ def _stream(
         return (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
     chunks = [json.dumps(chunk) for chunk in _openai_chunks(_openai_message(text, calls, thinking))]
     return (f"data: {chunk}\n\n" for chunk in [*chunks, "[DONE]"])
+
+
+def _short(events: Iterable[str]) -> Iterable[str]:
+    """The events of a stream without the last piece of a call, and with the reason."""
+    events = list(events)
+    last = max(
+        at for at, event in enumerate(events) if '"partial_json"' in event or '"tool_calls": [' in event
+    )
+    for event in [*events[:last], *events[last + 1 :]]:
+        ended = event.replace('"stop_reason": "end_turn"', '"stop_reason": "max_tokens"')
+        yield ended.replace('"finish_reason": "tool_calls"', '"finish_reason": "length"')
 
 
 def _halves(text: str) -> tuple[str, str]:

@@ -37,8 +37,8 @@ class Proxy: ...
 ALIASES = {
     "Role": "wellkept.records",
     "Content": "wellkept.records",
-    "JobState": "wellkept.store.protocol",
-    "KeyRole": "wellkept.store.protocol",
+    "JobState": "wellkept.store.jobs",
+    "KeyRole": "wellkept.store.apikeys",
     "Progress": "wellkept.store.health",
 }
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wellkept.records import Draft, Event, Image, Other, Policy, Text, Thinking, ToolCall, ToolResult
     from wellkept.reply import Answer
     from wellkept.session import Session
-    from wellkept.store.protocol import Trace
+    from wellkept.store.traces import Trace
     from wellkept.trace import Replay
     from wellkept.user import UserMemory
 
@@ -88,7 +88,7 @@ _HOMES = {
     "Thinking": "records",
     "ToolCall": "records",
     "ToolResult": "records",
-    "Trace": "store.protocol",
+    "Trace": "store.traces",
     "UserMemory": "user",
 }
 

@@ -1,4 +1,4 @@
-"""Keys of the service: made and revoked here, kept as hashes."""
+"""Keys of the service: made and revoked here, kept as hashes; and the logins that people have with them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from wellkept.errors import InvalidInput, NotFound
 from wellkept.ids import new_id
 from wellkept.policy.checks import check_name, check_text
 from wellkept.records import utc
-from wellkept.store.protocol import ApiKey, KeyRole
+from wellkept.store.apikeys import ApiKey, KeyRole
 
 PREFIX = "wk_"
+LOGIN_SECONDS = 12 * 3600
+MOST_LOGINS = 100
+"""Of one key; with another one the oldest ends."""
 
 
 class KeyRing:
@@ -65,6 +68,28 @@ class KeyRing:
         at = self._core.now()
         if not self._core.store.write(lambda tables: tables.api_keys.revoke(id, at=at)):
             raise NotFound(f"No key {id!r} that is in force. `wellkept keys list` shows them.")
+
+    def log_in(self, secret: str) -> str | None:
+        """The token of a new login with the key that has this secret; None when there is none. It ends after
+        ``LOGIN_SECONDS``, or with the key."""
+        key = self.find(secret)
+        if key is None:
+            return None
+        token, at = secrets.token_urlsafe(32), self._core.now()
+        until = at + 1000 * LOGIN_SECONDS
+        self._core.store.write(
+            lambda tables: tables.logins.open(_hash(token), key.id, at=at, until=until, most=MOST_LOGINS)
+        )
+        return token
+
+    def logged_in(self, token: str) -> ApiKey | None:
+        """The key of the login with this token; None when there is none, or it has ended."""
+        at = self._core.now()
+        return self._core.store.read(lambda tables: tables.logins.find(_hash(token), at=at))
+
+    def log_out(self, token: str) -> None:
+        """End a login, if there is one."""
+        self._core.store.write(lambda tables: tables.logins.close(_hash(token)))
 
 
 def _hash(secret: str) -> bytes:

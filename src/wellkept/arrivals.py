@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from wellkept.core import Core
 from wellkept.errors import NotFound, StoreError, WellkeptError
 from wellkept.policy.checks import check_name
-from wellkept.policy.context.overlap import fresh_from, reach
+from wellkept.policy.context.overlap import new_part, reach
 from wellkept.policy.privacy.redact import redact_content
-from wellkept.records import Draft, Event, Policy, Record, Scope
+from wellkept.policy.recall.terms import HEAVY
+from wellkept.records import Draft, Event, Policy, Record, Scope, text_of
 from wellkept.session import Session, handle, open_session, prepare, store_events
+from wellkept.store.events import NewEvent
 from wellkept.store.protocol import Tables
 
 Work: TypeAlias = Callable[[Tables], tuple[list[Event], bool]]
@@ -77,22 +79,41 @@ def _alone(core: Core, work: Work) -> tuple[list[Event], bool] | WellkeptError:
 # ─────────────────────────────────────────────────────────────────────────────
 
 
-def append_new(core: Core, arrival: Arrival) -> Session:
+class Asked(NamedTuple):
+    """The session of a request to a model, and how its caller begins the answer, if so."""
+
+    session: Session
+    begun: Sequence[Draft]
+
+
+def append_new(core: Core, arrival: Arrival) -> Asked:
     """See ``Memory.append_new``."""
     check_name("session_id", arrival.session_id)
     sent, now = as_stored(core.policy, arrival.drafts), core.now()
+    ready: dict[int, NewEvent] = {}
 
-    def work(tables: Tables) -> tuple[Session, bool]:
+    def work(tables: Tables) -> tuple[Asked, bool] | list[int]:
         ref = open_session(tables, arrival.scope, arrival.session_id, at=now)
         stored = list(islice(tables.events.walk_back(ref), reach(len(sent))))[::-1]
-        new = [prepare(core, draft, now) for draft in sent[fresh_from(stored, sent) :]]
-        due = bool(new) and store_events(core, tables, ref, new, now)[1]
-        return handle(core, tables, ref), due
+        start, end = new_part(stored, sent)
+        new = range(start, end)
+        if unready := [place for place in new if place not in ready and _is_long(sent[place])]:
+            return unready
+        events = [ready.get(place) or prepare(core, sent[place], now) for place in new]
+        due = bool(events) and store_events(core, tables, ref, events, now)[1]
+        return Asked(handle(core, tables, ref), arrival.drafts[end:]), due
 
-    session, due = core.store.write(work)
+    # What takes long to make ready is not done while others wait to write.
+    while isinstance(done := core.store.write(work), list):
+        ready |= {place: prepare(core, sent[place], now) for place in done}
+    asked, due = done
     if due:
         core.notify()
-    return session
+    return asked
+
+
+def _is_long(draft: Draft) -> bool:
+    return len(text_of(draft.content)) > HEAVY
 
 
 def as_stored(policy: Policy, drafts: Sequence[Draft]) -> Sequence[Draft]:

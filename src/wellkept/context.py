@@ -12,7 +12,6 @@ from wellkept.core import Core
 from wellkept.errors import BudgetExceeded, ModelError
 from wellkept.policy.checks import check_budget, check_query, milliseconds
 from wellkept.policy.context.assemble import (
-    LEAST_TOKENS,
     NOTE,
     Count,
     Item,
@@ -22,6 +21,7 @@ from wellkept.policy.context.assemble import (
     clip,
     conversation,
     joined,
+    least_tokens,
     name_of,
     rendered,
     window,
@@ -29,6 +29,7 @@ from wellkept.policy.context.assemble import (
 )
 from wellkept.policy.context.bridge import bridge
 from wellkept.policy.context.messages import repair, to_anthropic, to_openai
+from wellkept.policy.context.repair import OPENING, opening
 from wellkept.policy.text.tokens import MESSAGE_TOKENS, event_tokens
 from wellkept.records import Candidate, Event, Record
 from wellkept.store.protocol import SessionRef, Tables
@@ -59,7 +60,7 @@ class Context(Record):
         system: the system text: profile, facts and summary, then what belongs to this request only.
         boundary: length of the stable prefix of ``system`` in characters; it stays the same from request to
             request.
-        events: the window, oldest first, made valid for both providers.
+        events: the window, oldest first, made valid for both providers; empty only where nothing was said yet.
         tokens: what system text and messages take, never above the budget.
         parts: tokens by tier.
         changes: what background work changed in the user's facts since the last context of this session handle, to be shown
@@ -137,7 +138,7 @@ def build(
     ``seen``: number of the last change of the facts that the caller knows of.
 
     Raises InvalidInput for a query that is no text or a budget that is no positive number, NotFound for a session that is gone,
-    BudgetExceeded when the newest user message does not fit.
+    BudgetExceeded when the newest user message, or what is said where there is none, does not fit.
     """
     if query is not None:
         check_query(query)
@@ -161,7 +162,7 @@ def _exceeded(core: Core, budget: int, needed: int) -> BudgetExceeded:
         enough += needed - core.room(enough)
     missing = max(1, enough - budget)
     return BudgetExceeded(
-        f"A budget of {budget} tokens has no room for the newest user message. "
+        f"A budget of {budget} tokens has no room for the newest user message, or what is said in its place. "
         f"Raise it by {missing} tokens or more.",
         missing=missing,
     )
@@ -205,7 +206,7 @@ def _assemble(
     stable = joined(read, core.count)
     note = 0 if stable.tokens else core.count(NOTE) + MESSAGE_TOKENS
     left = room - stable.tokens
-    if left < _least(tiers.uncovered):
+    if left < _least(tiers.uncovered, core.count):
         left = room  # the newest user message goes before everything else
     shown, tokens, seen = _window(core, tiers, left, int(room * core.policy.recall_share) + note)
     system = _system(core, tiers, read, room, room - tokens, shown, recalled)
@@ -256,7 +257,7 @@ def _turns(core: Core, tiers: Tiers, most: int) -> _Shown | None:
             chosen = window(tiers.uncovered, tiers.total, allowed, core.count)
         except BudgetExceeded:
             return None
-        shown = _repaired(core, chosen.events)
+        shown = _repaired(core, tiers, chosen.events)
         tokens = sum(event.tokens for event in shown)
         if tokens <= most:
             return shown, tokens, chosen.candidates
@@ -268,26 +269,32 @@ def _question(core: Core, tiers: Tiers, most: int) -> _Shown:
     """The newest user message alone."""
     asked = [event for event in tiers.uncovered if event.role == "user"][-1:]
     chosen = window(asked, asked[0].tokens if asked else 0, most, core.count)
-    shown = _repaired(core, chosen.events)
+    shown = _repaired(core, tiers, chosen.events)
+    tokens = sum(event.tokens for event in shown)
+    if tokens > most:
+        raise BudgetExceeded("There is no room for any message.", missing=tokens - most)
     others = [event for event in tiers.uncovered if event not in asked]
     seen = (*window_candidates(others, frozenset(), ""), *chosen.candidates)
-    return shown, sum(event.tokens for event in shown), seen
+    return shown, tokens, seen
 
 
-def _repaired(core: Core, events: Sequence[Event]) -> list[Event]:
+def _repaired(core: Core, tiers: Tiers, events: Sequence[Event]) -> list[Event]:
     """``events`` made valid for both providers; what that changed is counted again."""
     stored = set(map(id, events))
     return [
         event
         if id(event) in stored
         else replace(event, tokens=event_tokens(event.content, event.speaker, core.count))
-        for event in repair(events)
+        for event in repair(events) or map(opening, tiers.uncovered[-1:])
     ]
 
 
-def _least(events: Sequence[Event]) -> int:
-    """Tokens that the newest user message needs at least."""
-    return next((min(event.tokens, LEAST_TOKENS) for event in reversed(events) if event.role == "user"), 0)
+def _least(events: Sequence[Event], count: Count) -> int:
+    """Tokens that the newest user message needs at least, or what is said in its place."""
+    asked = next((event for event in reversed(events) if event.role == "user"), None)
+    if asked is not None:
+        return least_tokens(asked, count)
+    return event_tokens(OPENING, None, count) if events else 0
 
 
 def _newest_turn(events: Sequence[Event]) -> int:

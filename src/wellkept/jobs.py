@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from wellkept.actors import check_actor
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
+from wellkept.lease import LEASE_MS, Lease
 from wellkept.policy.checks import check_limit
-from wellkept.store.protocol import HELD_BACK, JobState
+from wellkept.store.jobs import HELD_BACK, NEVER, JobState
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
     from wellkept.records import Scope
     from wellkept.store.actions import Verb
     from wellkept.store.facts import Actor
-    from wellkept.store.protocol import Job, Tables
+    from wellkept.store.jobs import Job
+    from wellkept.store.protocol import Tables
 
-MAX_ATTEMPTS = 5
-LEASE_MS = 5 * 60 * 1000
+MAX_FAILURES = 5
 FIRST_DELAY_MS = 2_000
 POLL_SECONDS = 2.0
 PAUSE_SECONDS = 0.1
 LONGEST_SECONDS = 0.3
+
+LOST = "The job was cancelled, or taken over by another worker."
 
 Outcome: TypeAlias = Mapping[str, Any]
 Finish: TypeAlias = "Callable[[Tables], Outcome]"
@@ -59,6 +62,7 @@ class Run:
 
     core: Core
     job: Job
+    lease: Lease
     spent: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -83,8 +87,10 @@ class Run:
     ) -> Reply:
         """The model's answer, with its tokens put on this job's account.
 
-        Raises OverCeiling when the namespace has no tokens left today.
+        Raises OverCeiling when the namespace has no tokens left today, Conflict when the job is no longer this attempt's.
         """
+        if self.lease.lost:
+            raise Conflict(LOST)
         ceiling = self.core.policy.daily_tokens
         if ceiling is not None:
             day = today(self.core)
@@ -126,7 +132,7 @@ class Runner:
         self._handler = handler
         self._wake = threading.Event()
         self._stopped = threading.Event()
-        self._current: Run | None = None
+        self._runs: dict[int | None, Run] = {}  # by thread
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
 
@@ -142,42 +148,56 @@ class Runner:
     def run_one(self) -> bool:
         """Run the next due job, if there is one."""
         core, kinds = self._core, self._kinds
-        now = core.now()
-        if core.store.read(lambda tables: tables.jobs.next_due(kinds)) > now:
+        if self._next_due() > core.now():
             return False
-        job = core.store.write(lambda tables: tables.jobs.claim(at=now, lease=LEASE_MS, kinds=kinds))
+        job = core.store.write(lambda tables: tables.jobs.claim(at=core.now(), lease=LEASE_MS, kinds=kinds))
         if job is None:
             return False
-        self._run(Run(core, job))
+        with Lease(core, job) as lease:
+            self._run(Run(core, job, lease))
         return True
 
+    def _next_due(self) -> int:
+        return self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds))
+
     def _run(self, run: Run) -> None:
-        self._current = run
+        thread = threading.get_ident()
+        self._runs[thread] = run
         try:
-            self._attempt(run)
+            if run.job.failures < MAX_FAILURES:
+                self._attempt(run)
+            else:  # whoever works on it dies of it
+                after = (
+                    f"After {run.job.failures} failures in a row it is not begun again, unless you retry it."
+                )
+                self._end(run, "failed", f"{run.job.last_error} {after}")
+        except (KeyboardInterrupt, SystemExit):
+            self._hand_back(run)
+            raise
         finally:
-            self._current = None
+            del self._runs[thread]
 
     def _attempt(self, run: Run) -> None:
         try:
             finish = self._handler(run.job.kind)(run)
             self._store(run, finish)
         except OverCeiling:
-            self._end(run, "ready", HELD_BACK, self._tomorrow())
+            self._end(run, "ready", HELD_BACK, run_at=self._tomorrow())
         except ModelError as error:
-            again = error.retryable and run.job.attempts < MAX_ATTEMPTS
-            self._end(run, "ready" if again else "failed", str(error), self._later(run.job), error.raw_reply)
+            self._fail(run, str(error), again=error.retryable, raw=error.raw_reply)
         except StoreError as error:
-            again = run.job.attempts < MAX_ATTEMPTS
-            self._end(run, "ready" if again else "failed", str(error), self._later(run.job))
+            self._fail(run, str(error), again=True)
         except NotFound as error:
             self._end(run, "cancelled", str(error))
+        except Conflict as lost:
+            _log().info("Result of job %s dropped: %s", run.job.id, lost)
+            self._end(run, "cancelled", str(lost))
         except Exception as error:  # a handler's own fault must stay readable and not end the worker
             from traceback import format_exception
 
             log = _log()
             log.exception("Job %s (%s) failed", run.job.id, run.job.kind)
-            self._end(run, "failed", "".join(format_exception(error))[-4000:])
+            self._fail(run, "".join(format_exception(error))[-4000:], again=False)
 
     def _store(self, run: Run, finish: Finish) -> None:
         def work(tables: Tables) -> None:
@@ -185,27 +205,27 @@ class Runner:
             if not tables.jobs.finish(
                 run.job, "done", at=self._core.now(), usage=run.spent, result=outcome, day=today(self._core)
             ):
-                raise Conflict("The job was cancelled, or taken over by another worker.")
+                raise Conflict(LOST)
 
-        try:
-            self._core.store.write(work)
-        except Conflict as lost:
-            _log().info("Result of job %s dropped: %s", run.job.id, lost)
-            self._end(run, "cancelled", str(lost))
+        self._core.store.write(work)
 
-    def _end(
-        self, run: Run, state: JobState, error: str, run_at: int | None = None, raw: str | None = None
-    ) -> None:
-        now, day = self._core.now(), today(self._core)
+    def _hand_back(self, run: Run) -> None:
+        error = "The process that ran this was stopped; it begins again."
+        self._end(run, "ready", error, run_at=self._core.now())
+
+    def _fail(self, run: Run, error: str, *, again: bool, raw: str | None = None) -> None:
+        """One failure more; if it may help, the job is tried ``again`` after a pause."""
+        before = run.job.failures
+        later = self._core.now() + FIRST_DELAY_MS * 4**before
+        state: JobState = "ready" if again and before + 1 < MAX_FAILURES else "failed"
+        self._end(run, state, error, run_at=later, raw_reply=raw, failures=before + 1)
+
+    def _end(self, run: Run, state: JobState, error: str, **how: Any) -> None:
+        """Note where a job stands that has no result; ``how``: what else ``Jobs.finish`` is to know."""
+        known = {"at": self._core.now(), "day": today(self._core), "failures": run.job.failures, **how}
         self._core.store.write(
-            lambda tables: tables.jobs.finish(
-                run.job, state, at=now, error=error, raw_reply=raw, usage=run.spent, run_at=run_at, day=day
-            )
+            lambda tables: tables.jobs.finish(run.job, state, error=error, usage=run.spent, **known)
         )
-
-    def _later(self, job: Job) -> int:
-        delay: int = FIRST_DELAY_MS * 4 ** (job.attempts - 1)
-        return self._core.now() + delay
 
     def _tomorrow(self) -> int:
         now = self._core.clock().astimezone(timezone.utc)
@@ -220,9 +240,9 @@ class Runner:
             self._start()
         self._wake.set()
 
-    def wake_if_due(self) -> None:
-        """Start the thread when an earlier process left work behind."""
-        if self._core.store.read(lambda tables: tables.jobs.next_due(self._kinds)) <= self._core.now():
+    def take_up(self) -> None:
+        """Start the thread when an earlier process left work behind, due by now or later, or begun."""
+        if self._next_due() < NEVER:
             self.notify()
 
     def _start(self) -> None:
@@ -261,11 +281,9 @@ class Runner:
         if thread is None or self._pid != os.getpid() or thread is threading.current_thread():
             return
         thread.join(timeout)
-        run = self._current
+        run = self._runs.get(thread.ident)
         if thread.is_alive() and run is not None:
-            self._end(
-                run, "ready", "The process that ran this was stopped; it begins again.", self._core.now()
-            )
+            self._hand_back(run)
 
 
 class JobList:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wellkept.apikeys import KeyRing
-    from wellkept.arrivals import Arrival
+    from wellkept.arrivals import Arrival, Asked
     from wellkept.errors import WellkeptError
     from wellkept.jobs import Handler
     from wellkept.mirror import Mirror
@@ -46,6 +46,10 @@ def _handler(kind: str) -> Handler:
         from wellkept.facts.extract import extract
 
         return extract
+    if kind == outbox.ERASE:
+        from wellkept.facts.forget import resume
+
+        return resume
     from wellkept.embedding import embed
 
     return embed
@@ -120,7 +124,7 @@ class Memory:
         if worker and mirror is not None:
             self._runner.notify()
         elif worker:
-            self._runner.wake_if_due()
+            self._runner.take_up()
 
     def __enter__(self) -> Memory:
         return self
@@ -274,11 +278,12 @@ class Memory:
 
         return append_all(self._core, arrivals)
 
-    def append_new(self, arrival: Arrival) -> Session:
-        """Append what is new of a message list to a session, which is made when there is none; the session.
+    def append_new(self, arrival: Arrival) -> Asked:
+        """Append what is new of the messages of a request to a model to their session, which is made when there is none.
 
         For servers whose callers send one message, a window or all of a conversation with each request. What is new is
-        found out and appended in one transaction, so that two that send the same at once are stored once.
+        found out and appended in one transaction, so that two that send the same at once are stored once. The session
+        comes back, and a last message of the assistant that only begins the answer: it is not appended.
 
         Raises InvalidInput for messages that cannot be stored, and then nothing is.
         """

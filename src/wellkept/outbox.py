@@ -1,6 +1,7 @@
 """Which background work there is, and when a summary or an extraction is due: all that an append has to know of it.
 
-The work itself (``summarize.py``, ``facts/extract.py``, ``embedding.py``) is imported when the first job is run.
+The work itself (``summarize.py``, ``facts/extract.py``, ``embedding.py``, ``facts/forget.py``) is imported when the first
+job is run.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from wellkept.records import Event, Policy, Scope
-    from wellkept.store.protocol import SessionRef, Tables, Uncovered
+    from wellkept.store.protocol import SessionRef, Tables
+    from wellkept.store.summaries import Uncovered
 
-SUMMARIZE, EXTRACT, EMBED = KINDS = ("summarize", "extract", "embed")
+SUMMARIZE, EXTRACT, EMBED, ERASE = KINDS = ("summarize", "extract", "embed", "erase")
 
 
 def is_due(uncovered: Uncovered, policy: Policy) -> bool:

@@ -9,11 +9,9 @@ from wellkept.actors import check_actor
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
 from wellkept.policy.checks import check_text
-from wellkept.records import Document, Scope, utc
+from wellkept.records import DOCUMENTS, Document, Scope, utc
 from wellkept.store.facts import Actor
 from wellkept.store.protocol import Tables
-
-NAMES = ("soul", "identity", "user")
 
 
 class ProfileReader:
@@ -27,7 +25,7 @@ class ProfileReader:
         return self.get(name).text
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(DOCUMENTS)
 
     def get(self, name: str) -> Document:
         """The current version with its hash; an empty one when it was never written."""
@@ -83,5 +81,5 @@ def _hash(text: str) -> str:
 
 
 def _check(name: str) -> None:
-    if name not in NAMES:
-        raise InvalidInput(f"There is no profile document {name!r}; there are: {', '.join(NAMES)}.")
+    if name not in DOCUMENTS:
+        raise InvalidInput(f"There is no profile document {name!r}; there are: {', '.join(DOCUMENTS)}.")

@@ -43,7 +43,8 @@ class Result(Record):
     Attributes:
         kind: "event", "fact" or "summary".
         score: puts the results of one question in order; scores of two questions cannot be compared.
-        relevance: from 0 to 1: how much of what the question says it holds, or how close it is in meaning.
+        relevance: from 0 to 1: how much of what the question says it holds, or how close it is in meaning. Words that
+            occur nowhere in this memory count as missing, emoji that occur nowhere do not.
         events: ids of its source events; of an event, its own and those of later ones that say the same.
         parts: what the score is made of: text, feedback, neighbours and meaning, which were added, and by the name
             of their reason the factors that then changed the sum.

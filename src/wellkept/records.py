@@ -197,6 +197,9 @@ class SessionInfo(Record):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+DOCUMENTS = ("soul", "identity", "user")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(Record):
     """One version of a profile document (``soul``, ``identity`` or ``user``), in Markdown.

@@ -7,7 +7,7 @@ import hashlib
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
 from wellkept.records import Scope
-from wellkept.store.protocol import KeptReply
+from wellkept.store.replies import KeptReply
 
 KEEP_MS = 24 * 3600 * 1000
 STALE_MS = 60 * 1000

@@ -19,9 +19,10 @@ from wellkept.policy.checks import (
     plain_metadata,
 )
 from wellkept.policy.content import dumps
+from wellkept.policy.recall.terms import terms_ahead
 from wellkept.policy.text.tokens import event_tokens
 from wellkept.records import Draft, text_of
-from wellkept.store.protocol import NewEvent
+from wellkept.store.events import NewEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -496,22 +497,25 @@ def store_events(
 
 
 def prepare(core: Core, draft: Draft, now: int) -> NewEvent:
-    """``draft`` checked, redacted, counted and split into index terms: all that can be done before the transaction."""
+    """``draft`` checked, redacted, counted and, if it is long, split into index terms: all that can be done before the
+    transaction."""
     check_draft(draft)
     content = draft.content
     if core.policy.redaction:
         from wellkept.policy.privacy.redact import redact_content
 
         content = redact_content(content, core.policy.redaction)
+    stored = dumps(content)
     return NewEvent(
         role=draft.role,
         content=content,
-        stored=dumps(content),
+        stored=stored,
         ts=now if draft.ts is None else milliseconds(draft.ts) or 0,
         tokens=event_tokens(content, draft.speaker, core.tokenizer),
         speaker=draft.speaker,
         metadata=plain_metadata(draft.metadata),
         idempotency_key=draft.idempotency_key,
+        terms=terms_ahead(content, stored, draft.speaker),
     )
 
 

@@ -40,7 +40,7 @@ from wellkept.store.protocol import SessionRef, Tables
 EXTRACTIVE = "extractive"
 CHUNK_TOKENS = 4_000
 _LANGUAGES: dict[str | None, str] = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}
-PATIENCE = 3  # attempts of a model before the built-in summariser takes its place
+PATIENCE = 3  # failures of a model at which the built-in summariser takes its place
 
 
 def rebuild(tables: Tables, ref: SessionRef, policy: Policy, now: int) -> int:
@@ -147,7 +147,7 @@ def _notes(
     except OverCeiling as error:
         outcome["refused"] = str(error)
     except ModelError as error:
-        if run.job.attempts < PATIENCE:
+        if run.job.failures + 1 < PATIENCE:
             raise ModelError(str(error), raw_reply=error.raw_reply, retryable=True) from error
         outcome["refused"] = str(error)
     return extractive

@@ -106,11 +106,12 @@ def call(
     arguments: Mapping[str, Any] | str | None,
     *,
     max_labels: int,
+    counting: bool,
 ) -> str:
     """The result of a call as JSON: ``{"ok": true, …}``, or ``{"ok": false, "error", "message"}`` for what
     the model did wrong. Of its labels those that fit are taken, and the others named.
 
-    ``reader`` is of the same user, and searches without counting.
+    ``reader`` is of the same user, and searches without counting; ``counting`` is for what is recalled.
     """
     try:
         values = _arguments(name, arguments)
@@ -119,7 +120,7 @@ def call(
             values["labels"] = clean(given, limit=max_labels)
         dropped = left_out(given, values.get("labels", ()))
         told = {"labels_left_out": dropped} if dropped else {}
-        return _json({"ok": True, **_run(user, reader, name, values), **told})
+        return _json({"ok": True, **_run(user, reader, name, values, counting), **told})
     except _Refused as refused:
         return _json({"ok": False, **refused.answer})
     except (WellkeptError, ValueError) as error:
@@ -176,13 +177,18 @@ def _value(key: str, value: Any, schema: Mapping[str, Any]) -> Any:
     raise _Refused("invalid_argument", f"{key} must be of type {schema['type']}.")
 
 
-def _run(user: UserMemory, reader: UserReader, name: str, values: dict[str, Any]) -> dict[str, Any]:
+def _run(
+    user: UserMemory, reader: UserReader, name: str, values: dict[str, Any], counting: bool
+) -> dict[str, Any]:
     if name == "memory_store":
         return {
             "results": [each.to_dict() for each in user.keep(values.pop("content"), actor="tool", **values)]
         }
     if name == "memory_recall":
-        return {"items": [_item(fact) for fact in _recall(user, reader, **values)]}
+        recalled = _recall(user, reader, **values)
+        if counting:
+            user.used(recalled)
+        return {"items": [_item(fact) for fact in recalled]}
     if name == "memory_list":
         page = user.get_all(limit=values.get("limit", RECALL_LIMIT), cursor=values.get("cursor"))
         return {"items": [_item(fact) for fact in page], "next_cursor": page.cursor}
@@ -217,7 +223,6 @@ def _recall(
         chosen = sorted((fact for fact in chosen if fact.id in order), key=lambda fact: order.index(fact.id))
     else:
         chosen.sort(key=lambda fact: (-fact.uses, -fact.changed_at.timestamp(), fact.key))
-    user.used(chosen[:limit])
     return chosen[:limit]
 
 

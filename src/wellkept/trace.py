@@ -15,7 +15,8 @@ from wellkept.errors import NotFound
 from wellkept.ids import new_id
 from wellkept.policy.checks import check_limit
 from wellkept.records import Policy, Record, Scope, plain
-from wellkept.store.protocol import SessionRef, Tables, Trace
+from wellkept.store.protocol import SessionRef, Tables
+from wellkept.store.traces import Trace
 from wellkept.tiers import Moment
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from wellkept.errors import StoreError
 
 if TYPE_CHECKING:
-    from wellkept.store.protocol import SessionRef, Store, Tables, Trace
+    from wellkept.store.protocol import SessionRef, Store, Tables
+    from wellkept.store.traces import Trace
 
 WAITING = 512  # traces in memory at most
 QUEUE_FULL = "more contexts were made than could be written"

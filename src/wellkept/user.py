@@ -181,20 +181,25 @@ class UserMemory(FactsMemory, UserReader):
     def _need_model(self) -> None:
         if self._core.model is None:
             raise InvalidInput(
-                "Extraction needs a model: pass Memory(…, model=…), or store statements as they are with infer=False."
+                "Extraction needs a model: Memory(…, model=…), or `wellkept serve --model …`. "
+                "Without one, statements are stored as they are with infer=False."
             )
 
     def tools(self, shape: Shape = "openai") -> list[dict[str, Any]]:
         """The memory tools as definitions for a model: "openai" or "anthropic"."""
         return definitions(shape)
 
-    def call_tool(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
+    def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | str | None = None, *, counting: bool = True
+    ) -> str:
         """Execute a model's call of one of the ``tools`` for this user; the result as JSON text for the model.
 
-        What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend.
+        What the model did wrong (an unknown label, a missing argument) is said in that text, for it to mend. Without
+        ``counting`` what is recalled does not count as used, and looking writes nothing.
         """
         reader = UserReader(self._core, self._scope)
-        return call(self, reader, name, arguments, max_labels=self._core.policy.max_labels)
+        most = self._core.policy.max_labels
+        return call(self, reader, name, arguments, max_labels=most, counting=counting)
 
     def reembed(self) -> int:
         """Have every document embedded that has no vector of the configured embedder; how many wait.

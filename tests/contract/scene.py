@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wellkept.policy.content import dumps
 from wellkept.records import Content, Role, Scope
-from wellkept.store.protocol import NewEvent, SessionRef, Store
+from wellkept.store.events import NewEvent
+from wellkept.store.protocol import SessionRef, Store
 
 ALICE = Scope("acme", "alice")
 BOB = Scope("acme", "bob")

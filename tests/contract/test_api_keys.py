@@ -1,10 +1,12 @@
-"""Keys of the service in any store, and the answers kept for requests that may come twice."""
+"""Keys of the service in any store, the logins with them, and the answers kept for requests that may come twice."""
 
 from __future__ import annotations
 
 from tests.contract.scene import ALICE, BOB, TWIN
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import ApiKey, KeptReply, Store
+from wellkept.store.apikeys import ApiKey
+from wellkept.store.protocol import Store
+from wellkept.store.replies import KeptReply
 
 
 def key(id: str, namespace: str = "acme") -> ApiKey:
@@ -23,6 +25,27 @@ def test_a_key_is_found_by_its_hash_until_it_is_revoked(store: Store) -> None:
     found = store.read(lambda tables: tables.api_keys.all())
     assert [(it.id, it.revoked_at) for it in found] == [("a", None), ("b", utc(9))]
     assert store.read(lambda tables: tables.api_keys.any())
+
+
+def test_a_login_lasts_its_time_and_no_longer_than_its_key(store: Store) -> None:
+    def found(hash: bytes, at: int) -> ApiKey | None:
+        return store.read(lambda tables: tables.logins.find(hash, at=at))
+
+    def open_(hash: bytes, id: str, at: int) -> None:
+        store.write(lambda tables: tables.logins.open(hash, id, at=at, until=at + 10, most=2))
+
+    for id in ("a", "b"):
+        store.write(lambda tables, id=id: tables.api_keys.add(key(id), id.encode(), at=5))  # type: ignore[misc]
+    open_(b"1", "a", 100)
+    open_(b"2", "b", 105)
+    assert (found(b"1", 109), found(b"1", 110), found(b"3", 105)) == (key("a"), None, None)
+    open_(b"3", "b", 106)
+    open_(b"4", "b", 107)
+    assert [found(hash, 108) for hash in (b"1", b"2", b"3", b"4")] == [key("a"), None, key("b"), key("b")]
+    store.write(lambda tables: tables.logins.close(b"3"))
+    assert (found(b"3", 108), found(b"4", 108)) == (None, key("b"))
+    store.write(lambda tables: tables.api_keys.revoke("b", at=108))
+    assert (found(b"1", 108), found(b"4", 108)) == (key("a"), None)
 
 
 def claim(store: Store, scope: Scope, at: int, request: bytes = b"r") -> KeptReply | None:

@@ -12,7 +12,8 @@ import pytest
 from tests.contract.scene import ALICE, open_session, said
 from wellkept.errors import Conflict, NotFound
 from wellkept.records import Event, Image, Other, Text, Thinking, ToolCall, ToolResult
-from wellkept.store.protocol import NewEvent, SessionRef, Store, Tables
+from wellkept.store.events import NewEvent
+from wellkept.store.protocol import SessionRef, Store, Tables
 
 FAR = 1 << 40
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.contract.scene import ALICE, BOB, TWIN, open_session, said
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import HELD_BACK, Job, JobState, SessionRef, Store, Tables
+from wellkept.store.jobs import GONE, HELD_BACK, SILENT, Job, JobState
+from wellkept.store.protocol import SessionRef, Store, Tables
 
 
 def put(
@@ -25,6 +26,12 @@ def claimed(store: Store, *, at: int = 100) -> Job:
     job = claim(store, at)
     assert job is not None
     return job
+
+
+def retaken(store: Store, *, at: int) -> Job:
+    """The job of a worker that has been silent for too long by ``at``."""
+    assert claim(store, at - 50) is None
+    return claimed(store, at=at)
 
 
 def finish(store: Store, job: Job, state: JobState, **how: Any) -> bool:
@@ -74,13 +81,61 @@ def test_only_the_wanted_kinds_are_claimed(store: Store) -> None:
     assert claim(store, at=500, kinds=[]) is None
 
 
-def test_a_lease_that_ran_out_makes_a_job_due_again(store: Store) -> None:
-    put(store)
+def renew(store: Store, job: Job, until: int) -> bool:
+    return store.write(lambda tables: tables.jobs.renew(job, until=until))
+
+
+def test_a_lease_that_ran_out_is_prolonged_once_and_then_the_job_is_due_again(store: Store) -> None:
+    key = put(store)
+    assert key is not None
     assert claim(store, at=100, lease=50) is not None
-    assert claim(store, at=149) is None
-    again = claim(store, at=150)
+    assert claim(store, at=149, lease=50) is None
+    assert get(store, key).last_error is None
+    assert claim(store, at=150, lease=50) is None
+    assert get(store, key).last_error == SILENT
+    assert claim(store, at=199, lease=50) is None
+    again = claim(store, at=200, lease=50)
     assert again is not None
-    assert again.attempts == 2
+    assert (again.attempts, again.failures, again.last_error) == (2, 1, GONE)
+    assert claim(store, at=250, lease=50) is None, "the next worker is given as much time"
+
+
+def test_a_worker_that_renews_keeps_its_job_whatever_the_clock_of_another_says(store: Store) -> None:
+    put(store)
+    job = claimed(store, at=100)
+    for ahead in range(10_000, 20_000, 1_000):
+        assert claim(store, at=ahead, lease=500) is None
+        assert get(store, job.id).last_error == SILENT
+        assert renew(store, job, until=200)
+        assert get(store, job.id).last_error is None
+    assert finish(store, job, "done")
+
+
+def test_only_the_holder_can_renew(store: Store) -> None:
+    put(store)
+    slow = claimed(store)
+    quick = retaken(store, at=200)
+    assert not renew(store, slow, until=900)
+    assert renew(store, quick, until=900)
+    assert store.read(lambda tables: tables.jobs.next_due(["summarize"])) == 900
+    assert finish(store, quick, "done")
+    assert not renew(store, quick, until=999)
+
+
+def test_failures_are_counted_until_one_moves_the_job_by_hand(store: Store) -> None:
+    key = put(store)
+    assert key is not None
+    assert finish(store, claimed(store), "ready", error="429", failures=1, run_at=100)
+    assert claimed(store).failures == 1
+    retaken(store, at=200)
+    assert get(store, key).failures == 2
+
+    def again(tables: Tables) -> bool:
+        tables.jobs.set_state(key, "cancelled", at=300, allowed=["running"])
+        return tables.jobs.set_state(key, "ready", at=300, allowed=["cancelled"])
+
+    assert store.write(again)
+    assert get(store, key).failures == 0
 
 
 def test_finishing_says_how_it_went_and_only_once(store: Store) -> None:
@@ -107,7 +162,7 @@ def test_a_failure_is_visible_and_can_be_retried_later(store: Store) -> None:
 def test_a_worker_that_came_too_late_changes_nothing(store: Store) -> None:
     put(store)
     slow = claimed(store)
-    quick = claimed(store, at=200)
+    quick = retaken(store, at=200)
     assert quick.id == slow.id
     assert not finish(store, slow, "failed", error="too late")
     assert finish(store, quick, "done")
@@ -196,17 +251,17 @@ def test_lists_are_scoped_and_paged(store: Store) -> None:
 
 
 def test_next_due_is_the_earliest_of_the_open_ones(store: Store) -> None:
-    def due(*kinds: str) -> int:
+    def due(*kinds: str) -> int | None:
         return store.read(lambda tables: tables.jobs.next_due(kinds))
 
-    assert due("summarize") > 1 << 50
+    assert due("summarize") is None
     put(store, at=300)
     put(store, at=200)
     put(store, kind="embed", at=250)
     claim(store, at=200, lease=500)
     assert due("summarize") == 300
     assert due("summarize", "embed") == 250
-    assert due() > 1 << 50
+    assert due() is None
 
 
 def test_a_deleted_session_takes_its_jobs_along(store: Store, ref: SessionRef) -> None:

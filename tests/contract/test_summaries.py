@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.contract.scene import ALICE, open_session, said
 from wellkept.records import LedgerLine, Summary, utc
-from wellkept.store.protocol import SessionRef, Store, Tables, Uncovered
+from wellkept.store.protocol import SessionRef, Store, Tables
+from wellkept.store.summaries import Uncovered
 
 LINE = LedgerLine(seq=2, kind="date", value="2026-03-07", text="三月七日")
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.contract.scene import ALICE, BOB, TWIN, open_session
 from wellkept.records import Candidate, Policy, Scope, plain, utc
-from wellkept.store.protocol import SessionRef, Store, Trace
+from wellkept.store.protocol import SessionRef, Store
+from wellkept.store.traces import Trace
 
 
 def trace(ref: SessionRef, number: int = 1, *, seq: int = 1, shown: str | None = None) -> Trace:

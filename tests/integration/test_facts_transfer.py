@@ -15,6 +15,7 @@ from wellkept.cli.clock import StoryClock
 from wellkept.cli.exports import items, oldest_first
 from wellkept.cli.importer import Importer, Report
 from wellkept.errors import InvalidInput
+from wellkept.facts.copies import book_of
 from wellkept.records import Scope
 from wellkept.testing import Call, FakeModel
 from wellkept.user import UserMemory
@@ -44,7 +45,8 @@ def model(call: Call) -> str:
 
 
 def lived() -> Memory:
-    """A memory in which facts were made, replaced, retired, archived, pinned, used, undone and forgotten."""
+    """A memory in which facts were made, replaced, retired, archived, pinned, used, undone, asked about and forgotten, and
+    the profile was written again and again."""
     memory = Memory(":memory:", worker=False, policy=Policy(max_facts=5))
     alice = memory.user("alice", namespace="acme")
     chat = memory.session(namespace="acme", user="alice")
@@ -63,13 +65,19 @@ def lived() -> Memory:
     alice.used([alice.get(tea)])
     alice.delete(sold)
     alice.forget(alice.forget("kayak"))
+    for text in ("用户叫小明，对青霉素过敏", "用户叫王小明"):
+        alice.pin(alice.add(text, infer=False)["results"][0]["id"])
+    assert [doubt.kind for doubt in alice.review()] == ["replace"]
+    for text in ("Likes 恐龙", "Likes 恐龙 and tea", "Likes tea", ""):
+        alice.profile["user"] = text
+    alice.profile["soul"] = "Be kind"
     return memory
 
 
 def exported(memory: Memory, scope: Scope = ALICE) -> str:
     stream = io.StringIO()
     infos = oldest_first(memory.user(scope.user, namespace=scope.namespace))
-    formats.write(items(memory, scope, infos, profile=True, memories=True), stream)
+    formats.write(items(memory, scope, infos, book_of(memory._core, scope)), stream)
     return stream.getvalue()
 
 
@@ -85,6 +93,11 @@ def known(alice: UserMemory) -> dict[str, Any]:
         (change.fact_id, change.action, change.actor, change.at, change.before, change.after)
         for change in alice.changes()
     ]
+    profile = [
+        (document.name, document.version, document.text, document.hash, document.updated_at)
+        for name in alice.profile
+        for document in alice.profile.versions(name)
+    ]
     found = {
         query: [(hit.id, hit.text, round(hit.score, 6)) for hit in alice.search(query, kinds=["fact"])]
         for query in ("绿茶", "Lyon", "stamps", "violin")
@@ -96,6 +109,9 @@ def known(alice: UserMemory) -> dict[str, Any]:
         "digest": alice.memory_digest(),
         "markdown": alice.memory_md(),
         "found": found,
+        "review": [(doubt.kind, doubt.facts, doubt.text, doubt.at) for doubt in alice.review()],
+        "receipts": [(each.at, each.removed, each.left, each.resumed) for each in alice.receipts()],
+        "profile": profile,
     }
 
 
@@ -160,6 +176,61 @@ def test_what_was_forgotten_here_does_not_come_back_with_an_older_export() -> No
         assert [
             fact for fact in alice.get_all(states=("active", "archived", "retired")) if "绿茶" in fact.text
         ] == []
+
+
+def test_what_was_decided_here_is_not_asked_again() -> None:
+    with lived() as memory, Memory(":memory:", worker=False) as other:
+        text = exported(memory)
+        imported(text, other)
+        copy = other.user("alice", namespace="acme")
+        copy.settle(copy.review()[0].id, accept=False)
+        imported(text, other)
+        assert copy.review() == []
+
+
+def test_a_question_that_was_forgotten_here_does_not_come_back() -> None:
+    wish = {"intent": "forget", "memories": []}
+    said = "Please forget what I said about the kayak."
+    with extracting(lambda _: json.dumps(wish)) as memory, Memory(":memory:", worker=False) as other:
+        alice = memory.user("alice", namespace="acme")
+        memory.session(namespace="acme", user="alice").add_message("user", said)
+        alice.extract()
+        memory.run_jobs()
+        text = exported(memory)
+        imported(text, other)
+        copy = other.user("alice", namespace="acme")
+        assert [doubt.text for doubt in copy.review()] == [said]
+        copy.forget(copy.forget("kayak"))
+        assert copy.review() == []
+        imported(text, other)
+        assert copy.review() == []
+
+
+def test_a_profile_that_is_another_here_stays_with_its_own_history() -> None:
+    with lived() as memory, Memory(":memory:", worker=False) as other:
+        copy = other.user("alice", namespace="acme")
+        copy.profile["soul"] = "Be brief"
+        report = imported(exported(memory), other)
+        assert [note.text for note in report.notes] == [
+            "the profile document 'soul' that is in the store was kept"
+        ]
+        assert [document.text for document in copy.profile.versions("soul")] == ["Be brief"]
+        assert len(copy.profile.versions("user")) == 4
+
+
+def test_an_export_of_an_earlier_version_brings_the_profile_without_its_history() -> None:
+    header = {"kind": "header", "format": "wellkept", "version": "1.0"}
+    whose = {"namespace": "acme", "user": "alice"}
+    line = {"kind": "profile", **whose, "name": "user", "text": "Likes tea"}
+    text = "\n".join(json.dumps(each) for each in (header, line))
+    with Memory(":memory:", worker=False) as memory:
+        imported(text, memory)
+        imported(text, memory)
+        profile = memory.user("alice", namespace="acme").profile
+        assert [(it.version, it.text) for it in profile.versions("user")] == [(1, "Likes tea")]
+        profile["user"] = ""
+        imported(text, memory)
+        assert profile["user"] == "Likes tea"
 
 
 def extracting(reply: Callable[[Call], str]) -> Memory:
@@ -240,6 +311,12 @@ def test_facts_keep_their_messages_where_a_conversation_has_others_already() -> 
             "changed_at": 1,
         },
         {"kind": "extracted", "session": "s", "seq": 1, "namespace": []},
+        {"kind": "profile", "name": "diary", "text": "a"},
+        {"kind": "profile_version", "name": "user", "text": "a", "version": -1, "at": 1},
+        {"kind": "doubt", "asks": "what", "facts": [], "text": "a", "at": 1},
+        {"kind": "doubt", "asks": "erase", "facts": ["x"], "text": "a", "at": 1},
+        {"kind": "receipt", "at": 1, "removed": {"events": "two"}, "left": {}},
+        {"kind": "receipt", "removed": {}, "left": {}},
     ],
 )
 def test_a_line_that_is_none_is_said_with_its_number(line: dict[str, Any]) -> None:

@@ -24,7 +24,8 @@ from wellkept.cli.clock import StoryClock
 from wellkept.cli.importer import Importer
 from wellkept.errors import Conflict, InvalidInput, SchemaTooNew, StoreBusy, StoreReadOnly, Unsupported
 from wellkept.formats import read
-from wellkept.testing import FakeEmbedder
+from wellkept.store.flash import FlashStore
+from wellkept.testing import FakeClock, FakeEmbedder
 from wellkept_flash import compact, files, health
 from wellkept_flash.longterm import LongTerm
 from wellkept_flash.manager import Device
@@ -167,6 +168,40 @@ def test_erased_words_are_in_no_file(tmp_path: Path) -> None:
         Path(session.damaged).write_text("peanuts, set aside", encoding="utf-8")
         receipt = user.forget(user.forget("peanuts"))
         assert receipt.left == {} and receipt.removed["events"] == 1 and receipt.removed["facts"] == 1
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or b"eanuts" not in path.read_bytes(), path
+
+
+def test_an_erasure_that_was_cut_off_is_ended_without_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    clock = FakeClock()
+    (tmp_path / "memory").mkdir()
+    device = LongTerm(files.Disk(sync=False), f"{tmp_path}/memory", lambda: 1_770_000_000, 2)
+    for texts in (("Allergic to peanuts", "Grows tomatoes"), ("Has a dog", "Lives in Wuxi")):
+        for text in texts:
+            device.store(text)
+        with opened(tmp_path, clock=clock) as memory:
+            chat = memory.session(namespace="device", user="default", session_id="s", create=True)
+            chat.add_message("user", "I am allergic to peanuts")
+    Path(on_device(tmp_path, "s").damaged).write_text("peanuts, set aside", encoding="utf-8")
+    with opened(tmp_path, clock=clock) as memory, monkeypatch.context() as patched:
+        patched.setattr(FlashStore, "scrub", cut_off)
+        user = memory.user("default", namespace="device")
+        with pytest.raises(KeyboardInterrupt):
+            user.forget(user.forget("peanuts"))
+    assert len(list(device.archive.lines_by_scan())) == 2
+    clock.advance(61)
+    with opened(tmp_path, clock=clock) as memory:
+        assert memory.run_jobs() == 1
+        user = memory.user("default", namespace="device")
+        assert [(receipt.resumed, receipt.left) for receipt in user.receipts()] == [(True, {})]
+        assert user.search("tomatoes")[0].text == "Grows tomatoes"
+    [line] = device.archive.lines_by_scan()
+    assert b"Grows tomatoes" in device.archive.text(line)
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"eanuts" not in path.read_bytes(), path
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wellkept import Memory, Policy
-from wellkept.errors import InvalidInput, ModelError, NotFound
+from wellkept.errors import InvalidInput, ModelError, NotFound, StoreBusy
 from wellkept.records import text_of
 from wellkept.session import Session
+from wellkept.store.sqlite import scrub
 from wellkept.testing import Call, FakeClock, FakeModel
 from wellkept.user import UserMemory
 
@@ -175,7 +177,7 @@ def test_a_job_that_is_to_be_tried_again_keeps_nothing_of_its_last_try(path: Pat
         memory.run_jobs()
         assert [job.raw_reply for job in memory.jobs.list()] == ["Well, marzipan …"]
         assert alice.forget(alice.forget("marzipan")).left == {}
-        assert [(job.state, job.raw_reply) for job in memory.jobs.list()] == [("ready", None)]
+        assert [(job.state, job.raw_reply) for job in memory.jobs.list(kind="extract")] == [("ready", None)]
         assert b"marzipan" not in raw(path)
 
 
@@ -481,7 +483,50 @@ def test_a_reader_is_not_waited_for_and_the_next_time_makes_up_for_it(
     assert b"marzipan" not in raw(path)
 
 
+def test_an_erasure_leaves_a_job_that_is_done(memory: Memory, alice: UserMemory) -> None:
+    alice.add("Likes tea", infer=False)
+    receipt = alice.forget(alice.forget("tea"))
+    assert not receipt.resumed
+    assert [(job.state, job.payload) for job in memory.jobs.list(kind="erase")] == [
+        ("done", {"removed": dict(receipt.removed)})
+    ]
+    assert memory.run_jobs() == 0
+
+
+def test_an_erasure_that_a_reader_was_in_the_way_of_is_ended_later(path: Path) -> None:
+    clock = FakeClock()
+    with Memory(str(path), worker=False, clock=clock) as memory:
+        alice = memory.user("alice", namespace="acme")
+        memory.session(namespace="acme", user="alice").add_message("user", "I adore marzipan")
+        preview = alice.forget("marzipan")
+        with (
+            patch.object(scrub, "BUSY_SECONDS", 0.1),
+            Memory(str(path), worker=False) as another,
+            pytest.raises(StoreBusy, match="tries again in a minute"),
+        ):
+            another._core.store.read(lambda tables: (tables.sessions.scopes(), alice.forget(preview)))
+        assert alice.receipts() == []
+        clock.advance(61)
+        assert memory.run_jobs() == 1
+        assert [(receipt.resumed, receipt.left) for receipt in alice.receipts()] == [(True, {})]
+        assert b"marzipan" not in raw(path)
+
+
+def test_even_the_shortest_text_leaves_the_log(alice: UserMemory, chat: Session, path: Path) -> None:
+    chat.add_message("user", "猫")
+    chat.add_message("user", "something else")
+    alice.forget(alice.forget("猫"))
+    assert "猫".encode() not in raw(path)
+
+
 def test_words_of_the_program_itself_are_not_left_behind(alice: UserMemory) -> None:
     alice.add("Goes to the store on Mondays", infer=False)
     alice.add("Likes tea", infer=False)
     assert alice.forget(alice.forget("store")).left == {}
+
+
+def test_receipts_and_jobs_of_erasures_are_not_left_behind(alice: UserMemory, chat: Session) -> None:
+    for word in ("removed", "events", "events"):
+        chat.add_message("user", f"I like the {word} here")
+        receipt = alice.forget(alice.forget(word))
+        assert (receipt.removed, receipt.left) == ({"events": 1}, {})

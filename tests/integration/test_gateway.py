@@ -14,6 +14,7 @@ import httpx2
 import openai
 import pytest
 
+from tests.provider_rules import check_anthropic, check_openai
 from tests.service import Running, running
 from tests.upstream import (
     Handler,
@@ -521,6 +522,25 @@ def test_incognito_reads_memory_and_writes_nothing(
     assert dump(service) == before
 
 
+def test_a_tools_result_that_is_told_incognito_answers_its_call(
+    service: Service, upstream: Upstream, side: Side, way: str
+) -> None:
+    upstream.script = [say("Let me see.", calls=[("c1", "weather", {}), ("c2", "weather", {})])]
+    side.ask(user("天气？"))
+    results: list[Any] = [{"role": "tool", "tool_call_id": it, "content": f"晴 {it}"} for it in ("c1", "c2")]
+    if side.shape == "anthropic":
+        told = [{"type": "tool_result", "tool_use_id": it, "content": f"晴 {it}"} for it in ("c1", "c2")]
+        results = user(told)
+    assert getattr(side, way)(results, extra_headers={"X-Wellkept-Mode": "read-only"}) == "ok"
+    sent = upstream.requests[-1].body["messages"]
+    if side.shape == "openai":
+        check_openai(sent)
+        assert [message["content"] for message in sent[-2:]] == ["晴 c1", "晴 c2"]
+    else:
+        check_anthropic({"system": "", "messages": sent})
+        assert [block["content"] for block in sent[-1]["content"]] == ["晴 c1", "晴 c2"]
+
+
 def test_incognito_in_a_session_that_is_not_there_makes_none(service: Service, upstream: Upstream) -> None:
     body = {"model": "m", "messages": user("hi")}
     headers = {**service.headers, "X-Wellkept-Mode": "read-only"}
@@ -528,6 +548,38 @@ def test_incognito_in_a_session_that_is_not_there_makes_none(service: Service, u
     assert done.headers["x-wellkept-memory"] == "none"
     assert upstream.requests[0].body == body
     assert service.sessions() == []
+
+
+# ── answers that the caller begins
+# ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_answer_that_was_begun_is_remembered_whole(service: Service, upstream: Upstream, way: str) -> None:
+    """Anthropic gives what follows the beginning, and the caller sends both back as one."""
+    side = AnthropicSide(service)
+    upstream.script = [say('"city": "柏林"}')]
+    history = [*user("Where? As JSON."), {"role": "assistant", "content": "{"}]
+    assert getattr(side, way)(history) == '"city": "柏林"}'
+    assert shown(upstream)[-1] == ("assistant", "{")
+    history[-1] = {"role": "assistant", "content": '{"city": "柏林"}'}
+    assert text_of(service.chat.get_recent()[-1].content) == '{"city": "柏林"}'
+    side.ask([*history, *user("And when?")])
+    assert service.chat.info().events == 4
+
+
+def test_an_answer_that_goes_on_is_not_said_twice(service: Service, upstream: Upstream, way: str) -> None:
+    side = AnthropicSide(service)
+    upstream.script = [say("Once upon"), say(" a time")]
+    side.ask(user("Tell me a story."))
+    history = [*user("Tell me a story."), {"role": "assistant", "content": "Once upon"}]
+    assert getattr(side, way)(history) == " a time"
+    assert [role for role, _ in shown(upstream)] == ["user", "assistant"]
+    assert str(shown(upstream)).count("Once upon") == 1
+    assert [text_of(event.content) for event in service.chat.get_recent()] == [
+        "Tell me a story.",
+        "Once upon",
+        " a time",
+    ]
 
 
 # ── whose memory

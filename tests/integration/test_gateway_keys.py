@@ -1,4 +1,4 @@
-"""The gateway's own doors: keys, its upstreams, and the bundled stand-in for a model."""
+"""The gateway's own doors: keys and its upstreams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from tests.service import Running, running
 from tests.upstream import Upstream
 from wellkept.server import Settings
-from wellkept.server.fake import MODEL, FakeUpstream
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
@@ -71,52 +70,3 @@ def test_an_upstream_that_is_not_there_is_a_bad_gateway() -> None:
             client.messages.create(model="m", max_tokens=9, messages=[{"role": "user", "content": "hi"}])
     assert caught.value.status_code == 502
     assert caught.value.body["error"]["type"] == "api_error"  # type: ignore[index]
-
-
-def test_the_bundled_stand_in_speaks_both_protocols_and_says_what_it_was_given() -> None:
-    with FakeUpstream() as fake:
-        url = fake.url + "/v1"
-        settings = Settings(
-            namespace="acme", user="alice", port=0, openai_upstream=url, anthropic_upstream=url
-        )
-        with running(settings=settings) as service:
-            service.memory.user("alice", namespace="acme").profile["user"] = "Likes 恐龙."
-            headers = {"X-Wellkept-Session": "s"}
-            first = openai.OpenAI(base_url=service.url + "/openai/v1", api_key="k", default_headers=headers)
-            second = anthropic.Anthropic(
-                base_url=service.url + "/anthropic", api_key="k", default_headers=headers
-            )
-            with first, second:
-                assert [model.id for model in first.models.list()] == [MODEL]
-                chunks = first.chat.completions.create(
-                    model="m", messages=[{"role": "user", "content": "你好"}], stream=True
-                )
-                said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
-                done = second.messages.create(
-                    model="m", max_tokens=9, messages=[{"role": "user", "content": "and now?"}]
-                )
-                with second.messages.stream(
-                    model="m", max_tokens=9, messages=[{"role": "user", "content": "last"}]
-                ) as stream:
-                    assert "shown 5 messages" in "".join(stream.text_stream)
-            assert said.startswith("You said: 你好\n")
-            assert "shown 1 messages" in said
-            assert " 0 characters" not in said
-            assert "shown 3 messages" in done.content[0].text  # type: ignore[union-attr]
-            assert service.memory.session(namespace="acme", user="alice", session_id="s").info().events == 6
-
-
-@pytest.mark.parametrize(
-    "body", [b"no JSON", b"[1]", b'{"messages": [{"role": "user"}]}', b'{"messages": 7}']
-)
-@pytest.mark.parametrize("path", ["/openai/v1/chat/completions", "/anthropic/v1/messages"])
-def test_the_stand_in_refuses_what_it_does_not_understand(path: str, body: bytes) -> None:
-    with FakeUpstream() as fake:
-        url = fake.url + "/v1"
-        settings = Settings(
-            namespace="acme", user="alice", port=0, openai_upstream=url, anthropic_upstream=url
-        )
-        with running(settings=settings) as service:
-            done = service.client.post(path, content=body, headers={"X-Wellkept-Session": "s"})
-    assert done.status_code == 400
-    assert done.json()["error"]["type"] == "invalid_request_error"

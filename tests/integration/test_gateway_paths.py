@@ -77,7 +77,49 @@ def test_a_conversation_that_memory_cannot_join_is_no_silent_one_without(
     assert upstream.requests[0].path == "/v1/responses"
 
 
-@pytest.mark.parametrize("base", ["", "/v1", "/openai"])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("/openai/v1/chat/completions/", "/v1/chat/completions"),
+        ("/openai/v1//chat//completions", "/v1/chat/completions"),
+        ("/openai/v1/chat%2Fcompletions/?a=/1/", "/v1/chat/completions?a=/1/"),
+        ("/anthropic/v1/messages/", "/v1/messages"),
+        ("/anthropic/v1//messages", "/v1/messages"),
+    ],
+)
+def test_a_slash_too_many_costs_no_memory(
+    service: Running, upstream: Upstream, written: str, meant: str
+) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    done = service.client.post(written, json=asked, headers=SESSION)
+    assert done.headers["x-wellkept-session"] == "trip"
+    assert service.memory.session(namespace="acme", user="alice", session_id="trip").info().events == 2
+    service.client.post(written, json=asked)
+    assert [request.path for request in upstream.requests] == [meant, meant]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/openai/v1/v1/chat/completions",
+        "/openai/v1/deployments/gpt/chat/completions/",
+        "/openai/v1//responses/",
+        "/anthropic/v1/v1/messages",
+        "/anthropic/v1//messages//batches",
+    ],
+)
+def test_a_conversation_at_a_wrong_path_is_no_silent_one_without(
+    service: Running, upstream: Upstream, path: str
+) -> None:
+    refused = service.client.post(path, json={"model": "m", "messages": []}, headers=SESSION)
+    assert refused.status_code == 404
+    assert "There is memory for" in refused.json()["error"]["message"]
+    assert upstream.requests == []
+    service.client.post(path, json={"model": "m", "messages": []})
+    assert upstream.requests[0].path == path.removeprefix("/openai").removeprefix("/anthropic")
+
+
+@pytest.mark.parametrize("base", ["", "/v1", "/openai", "/openai/", "/openai//v1"])
 def test_a_wrong_base_url_is_told_the_right_one(service: Running, base: str) -> None:
     with openai_at(service.url + base) as client, pytest.raises(openai.NotFoundError, match="/openai/v1"):
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}])

@@ -115,6 +115,38 @@ def test_a_model_that_never_stops_calling_is_made_to_answer(
     assert "none" in str(upstream.requests[-1].body["tool_choice"])
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_model_that_cannot_be_kept_from_calling_is_asked_without_memory_tools(
+    service: Running, upstream: Upstream, shape: str, stream: bool
+) -> None:
+    """Many servers of local models do not know ``tool_choice``."""
+    upstream.script = [*[say("let me see", calls=[RECALL, WEATHER])] * 6, say("enough")]
+    own = {"name": "weather", "parameters": {}, "input_schema": {}}
+    mine = own if shape == "anthropic" else {"type": "function", "function": own}
+    got = ask(service, shape, tools=[mine], stream=stream, tool_choice="mine")
+    assert len(upstream.requests) == 7
+    last = upstream.requests[-1].body
+    assert (offered(last), last["tool_choice"]) == (["weather"], "mine")
+    assert "memory_recall" not in str(last["messages"])
+    assert "memory_recall" not in got.text
+    answered = service.memory.session(namespace="acme", user="alice", session_id="s").get_recent()[-1]
+    assert text_of(answered.content) == "enough"
+    assert len(answered.metadata["gateway"]["memory_tools"]) == 5
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_memory_call_that_was_cut_off_is_not_run_and_not_the_callers(
+    service: Running, upstream: Upstream, shape: str, stream: bool
+) -> None:
+    upstream.script = [say(calls=[STORE], cut_short=True), say("Noted.")]
+    got = ask(service, shape, stream=stream)
+    assert "memory_store" not in got.text
+    assert not list(service.memory.user("alice", namespace="acme").get_all())
+    assert "tools" not in upstream.requests[1].body
+    answered = service.memory.session(namespace="acme", user="alice", session_id="s").get_recent()[-1]
+    assert text_of(answered.content) == "Noted."
+
+
 def test_what_the_model_did_wrong_is_told_to_it(service: Running, upstream: Upstream, shape: str) -> None:
     upstream.script = [say(calls=[("c1", "memory_forget", {"memory_id": "nope"})]), say("sorry")]
     assert "sorry" in ask(service, shape).text

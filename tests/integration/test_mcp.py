@@ -176,6 +176,23 @@ def test_a_reading_client_is_offered_no_tool_that_writes_and_may_call_none(tmp_p
     talk(stdio(tmp_path / "chat.db", "--read-only"), work)
 
 
+def test_what_a_reading_client_recalls_is_not_counted(tmp_path: Path) -> None:
+    def uses() -> int:
+        with Memory(tmp_path / "chat.db", worker=False) as memory:
+            [fact] = memory.user("alice", namespace="acme").get_all()
+            return fact.uses
+
+    async def work(client: Client) -> None:
+        assert len((await result(client, "memory_recall", query="恐龙"))["items"]) == 1
+
+    with Memory(tmp_path / "chat.db", worker=False) as memory:
+        memory.user("alice", namespace="acme").add("喜欢恐龙", infer=False)
+    talk(stdio(tmp_path / "chat.db", "--read-only"), work)
+    assert uses() == 0
+    talk(stdio(tmp_path / "chat.db"), work)
+    assert uses() == 1
+
+
 def test_over_http_the_key_says_whose_memory_it_is() -> None:
     with running() as service:
         keys = service.memory.keys

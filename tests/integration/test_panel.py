@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.browser.scene import HOSTILE, NAMESPACE, USER, build
 from wellkept import AsyncMemory, Memory, Policy
 from wellkept.server import Settings, create_app
-from wellkept.server.panel.logins import COOKIE, SECONDS, Logins
+from wellkept.server.panel.desk import COOKIE
 
 SCOPE = {"namespace": NAMESPACE, "user": USER}
 LOCAL = "http://127.0.0.1:8765"
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Path:
 
 @contextmanager
 def panel(store: Path, *, base: str = LOCAL, **settings: Any) -> Iterator[TestClient]:
-    app = create_app(AsyncMemory(str(store), worker=False), Settings(key_seconds=0.0, **settings))
+    app = create_app(AsyncMemory(str(store), worker=False), Settings(**{"key_seconds": 0.0, **settings}))
     with TestClient(app, base_url=base, follow_redirects=False, headers={"accept-language": "en"}) as client:
         yield client
 
@@ -148,9 +148,9 @@ def test_a_stolen_or_forged_cookie_opens_nothing(store: Path) -> None:
             assert client.get(at("facts")).status_code == 303
 
 
-def test_a_revoked_key_ends_its_logins(store: Path) -> None:
+def test_a_revoked_key_ends_its_logins_at_once(store: Path) -> None:
     secret = _keyed(store, role="admin")
-    with panel(store) as client:
+    with panel(store, key_seconds=60.0) as client:
         login(client, secret)
         assert client.get(at("facts")).status_code == 200
         with Memory(str(store), worker=False) as memory:
@@ -202,16 +202,23 @@ def test_login_leads_nowhere_else(store: Path, next: str) -> None:
         assert login(client, secret, next=next).headers["location"] == "/"
 
 
-def test_logins_end_after_some_hours_and_are_bounded() -> None:
-    now = [0.0]
-    logins = Logins(lambda: now[0])
-    token = logins.open("wk_a")
-    assert logins.key(token) == "wk_a" and logins.key(token + "x") is None and logins.key(None) is None
-    now[0] = SECONDS + 1
-    assert logins.key(token) is None
-    for number in range(1200):
-        logins.open(f"wk_{number}")
-    assert len(logins._open) == 1000
+def test_a_login_holds_in_every_process_on_the_store_and_over_a_restart(store: Path) -> None:
+    secret = _keyed(store, role="reader")
+    with panel(store) as client, panel(store) as other:
+        login(client, secret)
+        token = client.cookies[COOKIE]
+        other.cookies.set(COOKIE, token)
+        assert other.get(at("facts")).status_code == 200
+    with panel(store) as restarted:
+        restarted.cookies.set(COOKIE, token)
+        page = restarted.get(at("facts"))
+        assert page.status_code == 200 and "Log out" in page.text
+        restarted.post("/logout", headers=OURS)
+    with panel(store) as client:
+        client.cookies.set(COOKIE, token)
+        away = client.get(at("facts"))
+        assert away.status_code == 303
+        assert f'{COOKIE}=""' in away.headers["set-cookie"], "the browser forgets what opens nothing"
 
 
 # ── other sites ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -414,7 +414,7 @@ def test_what_was_exported_can_be_imported(api: Api, service: Running) -> None:
     response = api.client.get("/v1/export", params=api.who)
     assert response.headers["content-type"] == "application/x-ndjson"
     kinds = [json.loads(line)["kind"] for line in response.text.splitlines()]
-    assert kinds == ["header", "profile", "session", *["event"] * 3, "fact", "change", "end"]
+    assert kinds == ["header", "session", *["event"] * 3, "fact", "change", "profile", "end"]
     other = Api(service.client)
     report = other.ask("POST", "/import", content=response.content)
     assert (report["sessions"], report["added"], report["facts"], report["skipped"]) == (1, 3, 1, [])

@@ -189,6 +189,17 @@ def test_without_keys_no_other_machine_is_served(tmp_path: Any) -> None:
     assert "wellkept keys create" in done.output
 
 
+@pytest.mark.parametrize(
+    "option",
+    [("--port", "99999"), ("--openai-upstream", "nowhere"), ("--anthropic-upstream", "http://")],
+)
+def test_an_address_that_is_none_is_refused_at_the_start(tmp_path: Any, option: tuple[str, str]) -> None:
+    done = CliRunner().invoke(cli, ["serve", "--store", str(tmp_path / "chat.db"), *option])
+    assert done.exit_code == 2
+    assert option[0] in done.output
+    assert option[1] in done.output
+
+
 def test_without_its_packages_the_command_says_how_to_get_them(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,6 +382,27 @@ def test_a_head_that_does_not_come_is_not_waited_for(open_door: Running, sent: b
         start = time.monotonic()
         assert connection.recv(100) == b""
         assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("part", [b"x: y\r\n", b"x" * 100])
+def test_a_head_that_is_too_long_is_not_answered(open_door: Running, part: bytes) -> None:
+    begun = b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx: y"
+    with connect(open_door) as connection:
+        connection.sendall(begun + b"\r\n\r\n")
+        assert b" 200 " in connection.recv(4096).partition(b"\r\n")[0]
+        try:
+            connection.sendall(begun + b"\r\n" + part * (1_000_000 // len(part)) + b"\r\n\r\n")
+            answer = connection.recv(100)
+        except ConnectionError:
+            return  # closed while we sent
+    assert not answer or b" 431 " in answer.partition(b"\r\n")[0]
+
+
+def test_a_key_that_is_none_by_its_length_is_not_remembered(keyed: Running) -> None:
+    for number in range(3):
+        headers = {"x-wellkept-key": f"{number}" * 100_000}
+        assert keyed.client.get("/v1/me", headers=headers).status_code == 401
+    assert sum(map(len, keyed.app.state.service.doorkeeper._known)) < 100_000
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(open_door: Running) -> None:

@@ -239,3 +239,22 @@ def test_keys_are_made_listed_and_revoked_by_command(tmp_path: Path) -> None:
     with sqlite3.connect(store) as database:
         assert secret not in str(database.execute("SELECT * FROM api_keys").fetchall())
     database.close()
+
+
+def test_a_login_outlives_its_process_and_ends_everywhere_with_its_key(tmp_path: Path) -> None:
+    store = str(tmp_path / "chat.db")
+    with Memory(store, worker=False) as memory:
+        key, secret = memory.keys.create(namespace="acme", user="alice", role="reader")
+    with Process("--store", store) as first, Process("--store", store) as second:
+        form = {"data": {"key": secret}, "headers": {"sec-fetch-site": "same-origin"}}
+        cookie = {"cookie": first.client.post("/login", **form).headers["set-cookie"].partition(";")[0]}
+        assert second.client.get("/sessions").status_code == 303
+        assert second.client.get("/sessions", headers=cookie).status_code == 200
+        first.stop(signal.SIGKILL)
+        assert second.client.get("/sessions", headers=cookie).status_code == 200
+        with Process("--store", store) as third:
+            assert third.client.get("/sessions", headers=cookie).status_code == 200
+            with Memory(store, worker=False) as memory:
+                memory.keys.revoke(key.id)
+            for service in (second, third):
+                assert service.client.get("/sessions", headers=cookie).status_code == 303

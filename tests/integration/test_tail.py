@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept import Memory
+from wellkept.policy.text import words
 from wellkept.recall import Result
 from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.maintenance import doctor
@@ -27,10 +28,10 @@ STEPS = st.tuples(
 )
 
 
-def erase(memory: Memory, words: str) -> int:
+def erase(memory: Memory, what: str) -> int:
     """How many messages went."""
     user = memory.user("ann", namespace="n")
-    preview = user.forget(words)
+    preview = user.forget(what)
     return user.forget(preview).removed.get("events", 0) if preview.reason is None else 0
 
 
@@ -41,19 +42,19 @@ def outcomes(steps: list[tuple[str, int, str]]) -> list[list[Result]]:
         path = str(Path(folder) / "a.db")
         with Memory(path, worker=False, clock=FakeClock(NOW)) as memory:
             user = memory.user("ann", namespace="n")
-            for kind, number, words in [*steps, *(("search", 0, words) for words in WORDS)]:
+            for kind, number, text in [*steps, *(("search", 0, text) for text in WORDS)]:
                 chat = memory.session(namespace="n", user="ann", session_id=f"s{number}", create=True)
                 if kind == "say":
-                    chat.add_message("user", words, speaker="Ann" if number else None)
+                    chat.add_message("user", text, speaker="Ann" if number else None)
                 elif kind == "pop":
                     chat.pop_turn()
                 elif kind == "delete":
                     chat.delete()
                 elif kind == "forget":
-                    erase(memory, words)
+                    erase(memory, text)
                 else:
-                    found.append(user.search(words, now=NOW, explain=True))
-                    found.append(user.search(words, now=NOW, filters={"role": "user"}, explain=True))
+                    found.append(user.search(text, now=NOW, explain=True))
+                    found.append(user.search(text, now=NOW, filters={"role": "user"}, explain=True))
         assert doctor(path).findings == ()
     return found
 
@@ -103,6 +104,39 @@ def test_a_message_that_is_long_to_read_is_indexed_at_once(tmp_path: Path) -> No
         chat.add_message("user", "long " * 1_000)
         assert waiting(path) == 0
         assert memory.user("ann", namespace="n").search("short")[0].text == "short"
+
+
+def test_a_message_that_is_long_to_read_is_read_before_its_transaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_inside(*_: object) -> list[str]:
+        raise AssertionError("the write lock is held")
+
+    monkeypatch.setattr(tail, "event_terms", read_inside)
+    with Memory(str(tmp_path / "a.db"), worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        event = chat.add_message("user", "long " * 1_000 + "and its end")
+        assert memory.user("ann", namespace="n").search("end")[0].id == event.id
+
+
+def test_a_message_of_countless_words_is_found_by_its_first_ones_and_leaves_the_index_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "MAX_VOCABULARY", 20)
+    path = tmp_path / "a.db"
+    with Memory(str(path), worker=False) as memory:
+        chat = memory.session(namespace="n", user="ann")
+        dump = " ".join(f"w{'x' * (number % 7)}q{number}" for number in range(1_000))
+        chat.add_messages([{"role": "user", "content": text} for text in ("hello", dump)])
+        user = memory.user("ann", namespace="n")
+        assert dump.split()[0] in user.search(dump.split()[0])[0].text
+        assert user.search(dump.split()[-1], threshold=0.5) == []
+        chat.pop_turn()
+        assert user.search(dump.split()[0]) == []
+    connection = apsw.Connection(str(path))
+    assert connection.execute("SELECT count(*) FROM event_postings WHERE doc & 0xffffff = 2").get == 0
+    connection.close()
+    assert doctor(str(path)).findings == ()
 
 
 @pytest.mark.parametrize("said", [1, 40])

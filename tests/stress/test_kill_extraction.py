@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,9 @@ import pytest
 from tests.stress.extractor import FACT, SAID, reply
 from wellkept import Memory
 from wellkept.core import system_clock
+from wellkept.lease import LEASE_MS
 from wellkept.store.sqlite.maintenance import doctor
-from wellkept.testing import FakeModel
+from wellkept.testing import FakeClock, FakeModel
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,10 +33,12 @@ def test_a_fact_is_stored_exactly_once(tmp_path: Path, moment: str, asked_again:
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
     assert doctor(path).healthy
 
-    model = FakeModel(reply)
-    with Memory(path, worker=False, model=model, clock=lambda: system_clock() + timedelta(hours=1)) as memory:
-        memory.run_jobs()
-        memory.run_jobs()
+    model, clock = FakeModel(reply), FakeClock(system_clock())
+    clock.advance(hours=1)
+    with Memory(path, worker=False, model=model, clock=clock) as memory:
+        for _ in range(3):
+            clock.advance(seconds=LEASE_MS / 1000)
+            memory.run_jobs()
         alice = memory.user("alice", namespace="acme")
         assert [fact.text for fact in alice.get_all()] == [FACT]
         assert [change.action for change in alice.changes()] == ["store"]

@@ -68,6 +68,42 @@ def test_a_message_of_anthropic_that_was_cut_is_not_complete() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pieces", "given"),
+    [
+        ([], {}),
+        ([""], {}),
+        (['{"city": ', '"柏林"}'], {"city": "柏林"}),
+        (['{"city": "柏'], {"arguments": '{"city": "柏'}),
+    ],
+)
+def test_a_call_whose_input_ran_out_of_tokens_is_kept_as_it_came(
+    pieces: list[str], given: dict[str, str]
+) -> None:
+    use = {"type": "tool_use", "id": "c1", "name": "weather", "input": {}}
+    events = [
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Let me see."}},
+        {"type": "content_block_start", "index": 1, "content_block": use},
+        *(
+            {
+                "type": "content_block_delta",
+                "index": 1,
+                "delta": {"type": "input_json_delta", "partial_json": it},
+            }
+            for it in pieces
+        ),
+        {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}},
+        {"type": "message_stop"},
+    ]
+    answer = AnthropicAnswer(stream=True)
+    answer.feed("".join(f"data: {json.dumps(event)}\n\n" for event in events).encode())
+    message = answer.message()
+    assert message is not None
+    assert message["content"] == [{"type": "text", "text": "Let me see."}, {**use, "input": given}]
+    assert answer.complete
+    assert answer.is_cut_short
+
+
+@pytest.mark.parametrize(
     ("halves", "whole"),
     [
         ("\ud83e\udd95", "🦕"),

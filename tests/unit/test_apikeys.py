@@ -1,4 +1,4 @@
-"""Keys of the service and kept answers, as the library gives them."""
+"""Keys of the service, logins and kept answers, as the library gives them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,33 @@ def test_a_revoked_key_opens_nothing_and_leaves_the_door_shut() -> None:
         assert memory.keys.any()
         with pytest.raises(NotFound, match="wellkept keys list"):
             memory.keys.revoke(key.id)
+
+
+def test_a_login_lasts_half_a_day_and_its_token_is_nowhere_in_the_file(tmp_path: Path) -> None:
+    path, clock = tmp_path / "chat.db", FakeClock()
+    with Memory(str(path), worker=False, clock=clock) as memory:
+        key, secret = memory.keys.create(namespace="acme")
+        token = memory.keys.log_in(secret)
+        assert token is not None
+        assert memory.keys.log_in(secret + "x") is None
+        assert [memory.keys.logged_in(it) for it in (token, token + "x", secret)] == [key, None, None]
+        clock.advance(hours=11, minutes=59)
+        assert memory.keys.logged_in(token) == key
+        clock.advance(minutes=1)
+        assert memory.keys.logged_in(token) is None
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert token.encode() not in held
+
+
+def test_a_key_has_so_many_logins_and_the_oldest_end() -> None:
+    clock = FakeClock()
+    with Memory(":memory:", worker=False, clock=clock) as memory:
+        key, secret = memory.keys.create(namespace="acme")
+        tokens = []
+        for _ in range(101):
+            tokens.append(memory.keys.log_in(secret) or "")
+            clock.advance(seconds=1)
+        assert [memory.keys.logged_in(token) for token in tokens] == [None, *[key] * 100]
 
 
 @pytest.mark.parametrize(

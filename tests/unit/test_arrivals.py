@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from wellkept import AsyncMemory, Conflict, Draft, InvalidInput, Memory, NotFound, Policy, StoreBusy
+from wellkept import AsyncMemory, Conflict, Draft, InvalidInput, Memory, NotFound, Policy, StoreBusy, arrivals
 from wellkept.arrivals import Arrival
+from wellkept.policy.recall.terms import HEAVY
 from wellkept.records import Scope
 from wellkept.server.appends import Appends
 
@@ -105,7 +108,7 @@ def test_what_fails_them_all_is_told_to_each(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_is_new_of_a_list_is_appended_and_the_session_made() -> None:
     with Memory(":memory:", worker=False) as memory:
         for sent in (said("1"), said("1", "2"), said("2", "3"), said("1", "2", "3")):
-            session = memory.append_new(Arrival(ALICE, "a", sent))
+            session, _ = memory.append_new(Arrival(ALICE, "a", sent))
         assert held(memory, "a") == ["1", "2", "3"]
         assert [event.content for event in session.get_recent()] == ["1", "2", "3"]
         with pytest.raises(InvalidInput):
@@ -114,6 +117,43 @@ def test_what_is_new_of_a_list_is_appended_and_the_session_made() -> None:
             memory.append_new(Arrival(ALICE, "b", said(" ")))
         assert held(memory, "a") == ["1", "2", "3"]
         assert [info.id for info in memory.user("alice", namespace="acme").sessions()] == ["a"]
+
+
+def test_how_a_caller_begins_the_answer_is_not_appended_but_comes_back() -> None:
+    begun = Draft(role="assistant", content="{")
+    with Memory(":memory:", worker=False) as memory:
+        assert memory.append_new(Arrival(ALICE, "a", [*said("1"), begun])).begun == [begun]
+        assert memory.append_new(Arrival(ALICE, "a", [*said("1"), begun])).begun == [begun]
+        assert held(memory, "a") == ["1"]
+        memory.append_all([Arrival(ALICE, "a", [begun])])
+        assert memory.append_new(Arrival(ALICE, "a", [*said("1"), begun])).begun == []
+        assert memory.append_new(Arrival(ALICE, "a", [])).begun == []
+        assert held(memory, "a") == ["1", "{"]
+
+
+def test_a_long_message_is_read_before_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory(":memory:", worker=False) as memory:
+        store = memory._core.store
+        writing: list[bool] = []
+        write, ready = store.write, arrivals.prepare
+
+        def noted(work: Callable[[Any], Any]) -> Any:
+            writing.append(True)
+            try:
+                return write(work)
+            finally:
+                writing.pop()
+
+        def seen(core: Any, draft: Draft, now: int) -> Any:
+            assert not writing or len(str(draft.content)) < HEAVY
+            return ready(core, draft, now)
+
+        monkeypatch.setattr(store, "write", noted)
+        monkeypatch.setattr(arrivals, "prepare", seen)
+        long = "恐龙 " * HEAVY
+        memory.append_new(Arrival(ALICE, "a", said("1", long, "2")))
+        memory.append_new(Arrival(ALICE, "a", said(long, "2", "3")))
+        assert held(memory, "a") == ["1", long, "2", "3"]
 
 
 def test_a_list_that_is_sent_twice_at_once_is_stored_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
@@ -55,8 +56,24 @@ def test_nothing_remembered_can_end_the_fence(tag: str) -> None:
     assert fenced.startswith('<memory tier="facts" source="a ')
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "< /memory>",
+        "<\u200b/memory>",
+        "</mem\u00adory>",
+        "＜/memory＞",
+        "﹤/ｍｅｍｏｒｙ﹥",
+        "<／\ufeffMemory>",
+    ],
+)
+def test_nor_can_what_only_looks_like_its_end(tag: str) -> None:
+    assert defuse(f"before {tag} after") == f"before ‹{tag[1:]} after"
+
+
 def test_other_text_is_left_as_it_is() -> None:
-    assert defuse("a < b, <b>bold</b>, 记忆 <memo>") == "a < b, <b>bold</b>, 记忆 <memo>"
+    text = "a < b, <b>bold</b>, 记忆 <memo> <memoryless>, ＜记忆＞"
+    assert defuse(text) == text
 
 
 # ── clipping ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,6 +193,13 @@ def test_the_newest_user_message_is_cut_before_it_is_left_out() -> None:
     with pytest.raises(BudgetExceeded) as raised:
         window(events, total(events), LEAST_TOKENS - 1, len)
     assert raised.value.missing == 1
+
+
+def test_a_name_is_not_cut_and_what_it_takes_is_told() -> None:
+    events = [replace(said(1, "user", "q" * 5_000), speaker="n" * 100, tokens=5_106)]
+    with pytest.raises(BudgetExceeded) as raised:
+        window(events, 5_106, LEAST_TOKENS, len)
+    assert window(events, 5_106, LEAST_TOKENS + raised.value.missing, len).events[0].seq == 1
 
 
 def test_a_small_question_needs_no_more_than_itself() -> None:

@@ -13,6 +13,7 @@ from wellkept import formats
 from wellkept.cli.clock import StoryClock
 from wellkept.cli.exports import items, oldest_first
 from wellkept.cli.importer import BATCH, Importer, Report
+from wellkept.facts.copies import book_of
 from wellkept.formats import Item
 from wellkept.memory import Memory
 from wellkept.records import Content, Draft, Scope, Text, ToolCall, ToolResult
@@ -59,7 +60,7 @@ def filled(conversation: Sequence[Sequence[Draft]]) -> Memory:
 def exported(memory: Memory) -> str:
     infos = oldest_first(memory.user("alice", namespace="acme"))
     stream = io.StringIO()
-    formats.write(items(memory, ALICE, infos, profile=True, memories=True), stream)
+    formats.write(items(memory, ALICE, infos, book_of(memory._core, ALICE)), stream)
     return stream.getvalue()
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from wellkept.policy.summaries.digest import Digest, Entry, digest, sentences
+from wellkept.policy.summaries import digest as module
+from wellkept.policy.summaries.digest import Digest, Entry, digest, sentences, shortened
 from wellkept.policy.text import tokens
 from wellkept.policy.text.keydata import HARD, KeyDatum, extract, missing
 
@@ -231,3 +232,25 @@ def test_without_any_room_all_is_handed_back(limit: int) -> None:
         ("amount", "120 CNY"),
         ("amount", "35.5 USD"),
     }
+
+
+@pytest.mark.parametrize("limit", [0, 20, 60, 2_000])
+def test_what_is_shortened_on_the_spot_is_the_text_of_a_digest(limit: int) -> None:
+    entries = [
+        Entry(n, "user", f"Tomorrow we pay {n}00 yuan for it; that is fine.", "2026-03-01") for n in range(9)
+    ]
+    assert (
+        shortened(entries, limit, tokens.estimate) == digest(entries, limit=limit, count=tokens.estimate).text
+    )
+
+
+def test_a_message_is_read_once_however_many_digests_it_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [
+        Entry(n, "user", f"Room {n}1 costs {n}5 euros a night. " * 500 + "Breakfast is at 8.", "2026-03-01")
+        for n in range(1, 20)
+    ]
+    read: list[str] = []
+    monkeypatch.setattr(module, "extract", lambda text: read.append(text) or extract(text))
+    for first in range(9):
+        shortened(entries[first : first + 10], 200, tokens.estimate)
+    assert read.count("Breakfast is at 8.") == 18

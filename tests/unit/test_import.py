@@ -8,7 +8,9 @@ from dataclasses import is_dataclass
 from typing import get_type_hints
 
 import wellkept
-from wellkept.store import protocol
+from wellkept.store.apikeys import ApiKey
+from wellkept.store.jobs import Job
+from wellkept.store.traces import Trace
 
 LATER = {
     "asyncio",
@@ -54,5 +56,5 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
 def test_the_types_of_records_can_be_read_by_other_libraries() -> None:
     """Web frameworks make their schemas of them: no name of an annotation may be there for type checkers alone."""
     public = [getattr(wellkept, name) for name in wellkept.__all__]
-    for record in [*filter(is_dataclass, public), protocol.Job, protocol.Trace, protocol.ApiKey]:
+    for record in [*filter(is_dataclass, public), Job, Trace, ApiKey]:
         assert get_type_hints(record)

@@ -10,7 +10,7 @@ from tests.provider_rules import check_anthropic, check_openai
 from wellkept.errors import InvalidInput, StoreCorrupt
 from wellkept.policy.content import MARK
 from wellkept.policy.context.messages import dumps, loads, parse, repair, to_anthropic, to_openai
-from wellkept.policy.context.repair import EMPTY, OPENING, PLACEHOLDER
+from wellkept.policy.context.repair import EMPTY, OPENING, PLACEHOLDER, unanswered
 from wellkept.records import Draft, Event, Image, Other, Text, Thinking, ToolCall, ToolResult
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "上海"'}}
@@ -380,3 +380,16 @@ def test_what_json_cannot_hold_is_refused() -> None:
 def test_damage_is_told_from_content(stored: str) -> None:
     with pytest.raises(StoreCorrupt, match="doctor"):
         loads(stored)
+
+
+def test_a_placeholder_gives_way_to_the_result_that_comes_later() -> None:
+    now = datetime(2026, 5, 3, tzinfo=timezone.utc)
+    calls = (ToolCall("a", "f"), ToolCall("b", "f"))
+    asked = Event(id="e1", session_id="s", seq=1, role="assistant", content=calls, ts=now, tokens=9)
+    results = [Draft(role="tool", content=(ToolResult("b", "晴"),))]
+    kept = list(unanswered(repair([asked]), results))
+    assert [event.role for event in kept] == ["user", "assistant", "tool"]
+    assert kept[-1].content == (ToolResult("a", PLACEHOLDER),)
+    assert list(unanswered(kept, results)) == kept
+    whole = Draft(role="tool", content=(ToolResult("a", "雨"), *results[0].content))
+    assert [event.role for event in unanswered(repair([asked]), [whole])] == ["user", "assistant"]

@@ -16,7 +16,7 @@ from wellkept.server.panel import differences, shots
 from wellkept.server.panel.words import DEFAULT, LANGUAGES, REASONS, Words, choose
 from wellkept.store.actions import Verb
 from wellkept.store.facts import Actor, FactState
-from wellkept.store.protocol import JobState
+from wellkept.store.jobs import JobState
 
 PANEL = Path(shots.__file__).parent
 ENGLISH, CHINESE = Words("en").texts, Words("zh").texts

@@ -45,6 +45,15 @@ def test_the_weights_of_chinese_terms() -> None:
     assert question.read("猫").terms == {Term("猫", prefix=True): 1.0}
 
 
+def test_an_emoji_that_nobody_used_is_no_part_of_what_was_asked() -> None:
+    terms = question.read("鱼 🦕").terms
+    emoji = next(term for term in terms if term.text != "鱼")
+    assert terms[emoji] == 0.5
+    missing: dict[Term, dict[int, int]] = {term: {} for term in terms}
+    assert question.counted(terms, missing) == {Term("鱼", prefix=True): 1.0}
+    assert question.counted(terms, missing | {emoji: {1: 1}}) == terms
+
+
 def test_characters_are_looked_up_alone_where_their_pairs_are_rare() -> None:
     terms = question.read("的猫爱吃鱼").terms
     held = {Term("的猫"): {}, Term("猫爱"): {}, Term("爱吃"): {1: 1, 2: 1, 3: 1}, Term("吃鱼"): {4: 1}}

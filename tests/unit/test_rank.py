@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wellkept.policy.recall import boosts, meaning
+from tests.unit.shelf import Shelf, meaning_of
+from wellkept.policy.recall import boosts
 from wellkept.policy.recall.boosts import Age
 from wellkept.policy.recall.corpus import Window
 from wellkept.policy.recall.rank import rank
 from wellkept.policy.recall.results import Ranking, Wish
-from wellkept.policy.recall.shelf import Shelf
 from wellkept.policy.text import words
 
 NOW = datetime(2026, 6, 1, tzinfo=timezone.utc)
@@ -182,6 +182,14 @@ def test_the_limit_and_the_threshold_say_what_they_dropped() -> None:
     assert all("below the threshold" in dropped.reason for dropped in strict.dropped)
 
 
+def test_relevance_counts_the_words_that_are_missing_and_no_decoration() -> None:
+    shelf = shelf_of("恐龙", "a parrot", "tea 🍵")
+    assert [f.relevance for f in rank("恐龙 🦕", shelf).found] == [1.0]
+    assert [f.relevance for f in rank("恐龙 parade", shelf).found] < [0.5]
+    assert keys(rank("parrot 🍵🦕", shelf)) == [10, 20]
+    assert keys(rank("🍵🦕", shelf, wish=Wish(threshold=0.9))) == [20]
+
+
 def test_feedback_words_are_named() -> None:
     shelf = shelf_of(
         "the marathon needs new running shoes", "running shoes and socks", "socks from Oslo", "tea"
@@ -194,7 +202,7 @@ def test_feedback_words_are_named() -> None:
 def test_vectors_bring_what_shares_no_word_when_it_is_close_enough() -> None:
     shelf = shelf_of("My kid adores dinosaurs", "The tax office wrote", "Rain all week")
     cosines = {0: 0.97, 10: 0.78, 20: 0.90}
-    ranking = rank("儿子喜欢什么", shelf, meaning.of_cosines(cosines, (0.75, 0.99)))
+    ranking = rank("儿子喜欢什么", shelf, meaning_of(cosines, (0.75, 0.99)))
     assert keys(ranking) == [0]
     assert ranking.found[0].relevance == pytest.approx(0.22 / 0.24)
     assert [dropped.key for dropped in ranking.dropped] == [20]
@@ -204,19 +212,17 @@ def test_vectors_bring_what_shares_no_word_when_it_is_close_enough() -> None:
 def test_vectors_and_words_are_added_on_one_scale() -> None:
     shelf = shelf_of("the garden gate", "the garden hose", "a hedge", "a lawn")
     near = {0: 0.5, 10: 0.9, 20: 0.4, 30: 0.3}
-    alike = rank("garden", shelf, meaning.of_cosines(near))
-    scaled = rank(
-        "garden", shelf, meaning.of_cosines({key: cosine / 10 + 0.8 for key, cosine in near.items()})
-    )
+    alike = rank("garden", shelf, meaning_of(near))
+    scaled = rank("garden", shelf, meaning_of({key: cosine / 10 + 0.8 for key, cosine in near.items()}))
     assert keys(alike)[0] == keys(scaled)[0] == 10
     assert [f.score for f in alike.found] == pytest.approx([f.score for f in scaled.found])
 
 
 def test_equal_cosines_and_foreign_keys_do_no_harm() -> None:
     shelf = shelf_of("garden gate", "garden hose")
-    assert keys(rank("garden", shelf, meaning.of_cosines({0: 0.8, 10: 0.8}))) == [0, 10]
-    assert keys(rank("garden", shelf, meaning.of_cosines({0: 0.1, 999: 0.9}))) == [0, 10]
-    assert keys(rank("garden", shelf, meaning.of_cosines({}))) == [0, 10]
+    assert keys(rank("garden", shelf, meaning_of({0: 0.8, 10: 0.8}))) == [0, 10]
+    assert keys(rank("garden", shelf, meaning_of({0: 0.1, 999: 0.9}))) == [0, 10]
+    assert keys(rank("garden", shelf, meaning_of({}))) == [0, 10]
 
 
 WORDS = st.sampled_from(

@@ -12,6 +12,7 @@ import pytest
 
 from wellkept import Memory
 from wellkept.errors import BudgetExceeded, Conflict, InvalidInput, NotFound
+from wellkept.policy.context.repair import OPENING
 from wellkept.records import Draft, Scope, Text, ToolResult
 from wellkept.session import Session
 from wellkept.testing import FakeClock
@@ -170,7 +171,9 @@ def test_strange_text_is_kept_as_it_is(chat: Session, text: str) -> None:
 def test_an_assistant_may_say_nothing_and_results_may_be_orphans(chat: Session) -> None:
     chat.add_message("assistant", "")
     chat.add_message("tool", (ToolResult("nobody asked", "42"),))
-    assert [message["role"] for message in chat.get_context().messages] == []
+    context = chat.get_context()
+    assert context.messages == [{"role": "user", "content": OPENING}]
+    assert context.to_anthropic()["messages"] == context.messages
 
 
 def test_metadata_is_a_copy_of_plain_data(chat: Session) -> None:

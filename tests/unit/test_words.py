@@ -256,6 +256,12 @@ def test_large_texts_are_clipped_alike_in_index_and_query() -> None:
     assert len(words.query_terms("".join(map(chr, range(0x4E00, 0x9000))))) == words.MAX_TERMS
 
 
+def test_of_countless_different_words_the_first_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "MAX_VOCABULARY", 3)
+    assert words.index_tokens("a b c d a e c") == ["a", "b", "c", "a", "c"]
+    assert words.index_tokens("a b c a b c") == ["a", "b", "c"] * 2
+
+
 def test_threads_do_not_mix_their_stems() -> None:
     sample = [
         f"{word}{ending}" for word in ("walk", "talk", "paint", "climb") * 50 for ending in ("ing", "ed", "s")

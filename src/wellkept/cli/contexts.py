@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from wellkept.cli import render
-from wellkept.cli.moments import Moment
+from wellkept.cli.moments import seq_or_time
 from wellkept.cli.output import console, print_json
 from wellkept.cli.target import Target, target_options
 
@@ -23,7 +23,10 @@ from wellkept.cli.target import Target, target_options
     help="Most tokens that it may take; the policy's default otherwise.",
 )
 @click.option(
-    "--as-of", type=Moment(), metavar="SEQ|TIME", help="As it was when this message was the newest, or then."
+    "--as-of",
+    type=seq_or_time,
+    metavar="SEQ|TIME",
+    help="As it was when this message was the newest, or then.",
 )
 @click.option("--trace", is_flag=True, help="Also what was left out, and why.")
 def context_command(

@@ -18,6 +18,7 @@ from wellkept.cli.importer import Report as Imported
 from wellkept.cli.output import clean, console, print_json, print_table, progress
 from wellkept.cli.target import Target, target_options
 from wellkept.errors import NotFound
+from wellkept.facts.copies import profile_of
 from wellkept.facts.keep import made_ready
 from wellkept.memory import Memory
 from wellkept.policy.checks import milliseconds
@@ -316,7 +317,7 @@ def _copy(
     scope, clock = user.scope, StoryClock()
     with Memory(store, clock=clock, worker=False) as device, progress() as bars:
         importer = Importer(device, clock, namespace=None, user=None, skip_bad=False)
-        found = items(memory, scope, infos, profile=True, memories=False)
+        found = items(memory, scope, infos, profile_of(memory._core, scope))
         total = sum(info.events for info in infos)
         importer.run(bars.track(found, total=total, description="exporting"))
         _keep(device, scope, [_statement(fact) for fact in facts])

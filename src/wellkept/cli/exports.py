@@ -16,10 +16,11 @@ from wellkept import formats
 from wellkept.cli.output import print_json, progress
 from wellkept.cli.target import Target, target_options
 from wellkept.facts.copies import book_of
-from wellkept.formats import Extra, Item, entry_of, facts, start_of
+from wellkept.formats import Item, entry_of, facts, start_of
 from wellkept.memory import Memory
 from wellkept.records import Scope, SessionInfo
 from wellkept.session import Session
+from wellkept.store.facts import Book
 from wellkept.user import UserMemory
 
 _PAGE = 500
@@ -34,8 +35,8 @@ _PAGE = 500
 def export_command(target: Target, output: str, session: str | None) -> None:
     """Write a user's conversations, profile and facts as JSON Lines to OUTPUT (standard output by default).
 
-    `wellkept import` reads them back without loss: facts with their history, and tombstones, so that what was
-    forgotten stays so. The file appears when it is complete.
+    `wellkept import` reads them back without loss: facts and profile with their history, questions that wait, receipts, and
+    tombstones, so that what was forgotten stays so. The file appears when it is complete.
     """
     with target.open() as memory:
         scope = target.scope(memory)
@@ -43,7 +44,7 @@ def export_command(target: Target, output: str, session: str | None) -> None:
         infos = [target.session(memory, session).info()] if session else oldest_first(user)
         count = sum(info.events for info in infos)
         with progress() as bars, _writing(output) as stream:
-            found = items(memory, scope, infos, profile=session is None, memories=session is None)
+            found = items(memory, scope, infos, Book() if session else book_of(memory._core, scope))
             formats.write(bars.track(found, total=count, description="exporting"), stream)
     if target.json and output != "-":
         print_json({"output": output, "sessions": len(infos), "events": count})
@@ -59,27 +60,13 @@ def oldest_first(user: UserMemory) -> list[SessionInfo]:
     return sorted(found, key=lambda info: (info.created_at, info.id))
 
 
-def items(
-    memory: Memory, scope: Scope, infos: Sequence[SessionInfo], *, profile: bool, memories: bool
-) -> Iterator[Item]:
-    """What an export of these sessions holds, in order; the profile documents first and the facts last, when asked
-    for."""
-    if profile:
-        yield from _profile(memory, scope)
+def items(memory: Memory, scope: Scope, infos: Sequence[SessionInfo], book: Book) -> Iterator[Item]:
+    """What an export of these sessions and of ``book`` holds, in order."""
     for info in infos:
         yield start_of(info)
         session = memory.session(namespace=scope.namespace, user=scope.user, session_id=info.id)
         yield from _entries(session)
-    if memories:
-        yield from facts.lines(scope, book_of(memory._core, scope))
-
-
-def _profile(memory: Memory, scope: Scope) -> Iterator[Item]:
-    profile = memory.user(scope.user, namespace=scope.namespace).profile
-    for name in profile:
-        if profile[name]:
-            data = {"namespace": scope.namespace, "user": scope.user, "name": name, "text": profile[name]}
-            yield Extra(kind="profile", data=data)
+    yield from facts.lines(scope, book)
 
 
 def _entries(session: Session) -> Iterator[Item]:

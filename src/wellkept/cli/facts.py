@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from wellkept.cli import render
-from wellkept.cli.moments import Time
+from wellkept.cli.moments import time
 from wellkept.cli.output import clean, console, local, print_json, print_table
 from wellkept.cli.target import Target, target_options
 from wellkept.policy.facts.claims import USER
@@ -26,7 +26,7 @@ def facts_command() -> None:
 @target_options
 @click.option("--label", "labels", multiple=True, help="Only under this label; may be repeated.")
 @click.option("--all", "everything", is_flag=True, help="Those that were retired or archived, too.")
-@click.option("--as-of", type=Time(), metavar="TIME", help="What was believed then.")
+@click.option("--as-of", type=time, metavar="TIME", help="What was believed then.")
 @click.option("--markdown", is_flag=True, help="As a MEMORY.md file, the most used first.")
 def list_command(
     target: Target, labels: tuple[str, ...], everything: bool, as_of: datetime | None, markdown: bool

@@ -166,31 +166,15 @@ class Importer:
     # ── the rest ──────────────────────────────────────────────────────────────────────────────────
 
     def _extra(self, extra: Extra) -> None:
-        if extra.kind == "profile":
-            self._profile(extra)
-        elif extra.kind in facts.KINDS:
+        if extra.kind in facts.KINDS:
             self._page(extra)
         else:
             self.report.notes.append(
                 Note(line=extra.line, text=f"lines of kind {extra.kind!r} are not taken over")
             )
 
-    def _profile(self, extra: Extra) -> None:
-        data = extra.data
-        scope = self._scope(data.get("namespace"), data.get("user"))
-        profile = self._memory.user(scope.user, namespace=scope.namespace).profile
-        try:
-            name, text = str(data.get("name")), str(data.get("text", ""))
-            if profile[name] in ("", text):
-                profile[name] = text
-            else:
-                kept = f"the profile document {name!r} that is in the store was kept"
-                self.report.notes.append(Note(line=extra.line, text=kept))
-        except InvalidInput as error:
-            self._bad(BadLine(line=extra.line, reason=str(error)))
-
     def _page(self, extra: Extra) -> None:
-        """Facts are taken over when all is read: they name messages and each other."""
+        """What is known of a user is taken over when all is read: it names messages and itself."""
         scope = self._scope(extra.data.get("namespace"), extra.data.get("user"))
         try:
             whose = self._memory.user(scope.user, namespace=scope.namespace).scope
@@ -202,9 +186,12 @@ class Importer:
 
     def _facts(self, scope: Scope, pages: Sequence[Book]) -> None:
         self._clock.moment = None
-        new, known = take_over(self._memory._core, scope, bound(pages), self._moved)
-        self.report.facts += new
-        self.report.known_facts += known
+        taken = take_over(self._memory._core, scope, bound(pages), self._moved)
+        self.report.facts += taken.facts
+        self.report.known_facts += taken.known
+        self.report.notes += [
+            Note(text=f"the profile document {name!r} that is in the store was kept") for name in taken.kept
+        ]
 
     def _bad(self, bad: BadLine) -> None:
         if not self._skip_bad:

@@ -9,7 +9,7 @@ import click
 from wellkept.cli.output import local, print_json, print_table
 from wellkept.cli.target import Target, target_options
 from wellkept.records import Scope
-from wellkept.store.protocol import Job, JobState
+from wellkept.store.jobs import Job, JobState
 
 
 @click.group("jobs")

@@ -8,7 +8,7 @@ import click
 
 from wellkept.cli.output import local, print_json, print_table
 from wellkept.cli.target import Target, target_options
-from wellkept.store.protocol import ApiKey, KeyRole
+from wellkept.store.apikeys import ApiKey, KeyRole
 
 
 @click.group("keys")

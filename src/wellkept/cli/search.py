@@ -11,7 +11,7 @@ from rich.text import Text
 
 from wellkept.cli import render
 from wellkept.cli.highlight import marked
-from wellkept.cli.moments import Time
+from wellkept.cli.moments import time
 from wellkept.cli.output import clean, console, local, print_json
 from wellkept.cli.target import Target, target_options
 from wellkept.memory import Memory
@@ -29,8 +29,8 @@ _SHORT = 100  # columns
     "--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only this kind; may be repeated."
 )
 @click.option("--session", metavar="ID", help="Only in this conversation.")
-@click.option("--since", type=Time(), metavar="TIME", help="Only what was said then or later.")
-@click.option("--until", type=Time(), metavar="TIME", help="Only what was said before.")
+@click.option("--since", type=time, metavar="TIME", help="Only what was said then or later.")
+@click.option("--until", type=time, metavar="TIME", help="Only what was said before.")
 @click.option("--threshold", type=float, help="Least relevance of a result, 0 to 1.")
 @click.option(
     "--around/--no-around", default=True, show_default=True, help="The messages before and after a hit."

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -27,10 +28,28 @@ if TYPE_CHECKING:
 SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 
 
+def _address(value: str) -> str:
+    """The address of an upstream."""
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise click.BadParameter(f"{value!r} is no address such as https://api.example.com/v1.")
+    return value
+
+
 @click.command("serve")
 @target_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8765, show_default=True, help="The port; 0 for any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="The port; 0 for any free one.",
+)
 @click.option("--model", metavar="PROVIDER:MODEL", help="Writes summaries and facts, e.g. ollama:qwen3.")
 @click.option(
     "--traces",
@@ -42,6 +61,7 @@ SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 @click.option("--worker/--no-worker", default=True, show_default=True, help="Do background work in here too.")
 @click.option(
     "--openai-upstream",
+    type=_address,
     metavar="URL",
     envvar="WELLKEPT_OPENAI_UPSTREAM",
     show_envvar=True,
@@ -49,6 +69,7 @@ SAMPLE_NAMESPACE, SAMPLE_USER = "demo", "linyue"
 )
 @click.option(
     "--anthropic-upstream",
+    type=_address,
     metavar="URL",
     envvar="WELLKEPT_ANTHROPIC_UPSTREAM",
     show_envvar=True,

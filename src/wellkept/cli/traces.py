@@ -15,7 +15,7 @@ from wellkept.cli.output import clean, console, local, print_json, print_table
 from wellkept.cli.target import Target, target_options
 from wellkept.policy.context.messages import parse
 from wellkept.records import Policy, text_of
-from wellkept.store.protocol import Trace
+from wellkept.store.traces import Trace
 from wellkept.trace import Replay, policy_of
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}

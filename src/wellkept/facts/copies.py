@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
+from typing import NamedTuple
 
 from wellkept.core import Core
 from wellkept.embedding import put_job
-from wellkept.facts.graves import is_buried, sources
+from wellkept.facts.graves import doubt_grave, is_buried, sources
 from wellkept.facts.keep import made_ready
+from wellkept.facts.wishes import pending
 from wellkept.policy.checks import milliseconds
-from wellkept.records import Event, Scope, text_of
+from wellkept.records import Document, Event, Scope, text_of
 from wellkept.store.facts import Book, Change, Fact, FactState, Graves
 from wellkept.store.protocol import SessionRef, Tables
 
@@ -19,7 +21,8 @@ ALL: tuple[FactState, ...] = ("active", "retired", "archived")
 
 
 def book_of(core: Core, scope: Scope) -> Book:
-    """All facts of a user with their history, the tombstones, and how far each session was read for facts."""
+    """All facts of a user with their history, the tombstones, how far each session was read for facts, the profile with
+    its history, what waits for a decision, and the receipts."""
 
     def read(tables: Tables) -> Book:
         refs = [tables.sessions.find(scope, info.id) for info in tables.sessions.list(scope, limit=1 << 31)]
@@ -29,9 +32,22 @@ def book_of(core: Core, scope: Scope) -> Book:
             changes=tuple(tables.facts.changes(scope)),
             graves=tables.erasures.graves(scope),
             extracted={id: seq for id, seq in read.items() if seq},
+            documents=tuple(
+                chain.from_iterable(
+                    tables.profiles.versions(scope, name) for name in tables.profiles.current(scope)
+                )
+            ),
+            doubts=tuple(pending(tables, scope)),
+            receipts=tuple((at, receipt) for _, at, receipt in tables.erasures.receipts(scope)),
         )
 
     return core.store.read(read)
+
+
+def profile_of(core: Core, scope: Scope) -> Book:
+    """The current profile documents of a user."""
+    current = core.store.read(lambda tables: tables.profiles.current(scope))
+    return Book(documents=tuple(current.values()))
 
 
 def sound(core: Core, book: Book) -> Book:
@@ -50,25 +66,36 @@ def bound(pages: Sequence[Book]) -> Book:
             hashes=dict(chain.from_iterable(each.hashes.items() for each in graves)),
         ),
         extracted=dict(chain.from_iterable(page.extracted.items() for page in pages)),
+        documents=tuple(chain.from_iterable(page.documents for page in pages)),
+        doubts=tuple(chain.from_iterable(page.doubts for page in pages)),
+        receipts=tuple(chain.from_iterable(page.receipts for page in pages)),
     )
 
 
-def take_over(
-    core: Core, scope: Scope, book: Book, moved: Mapping[str, str] | None = None
-) -> tuple[int, int]:
-    """Put a book into a user's memory, all of it or nothing; how many facts are new, and how many were left out.
+class Taken(NamedTuple):
+    """How many facts of a book are new in a store, how many were left out, and the names of the profile documents that
+    are others there."""
 
-    Left out is what was there already, by id or as an active fact of the same words, and what was forgotten here. Taken
-    over again nothing is doubled.
+    facts: int
+    known: int
+    kept: tuple[str, ...]
+
+
+def take_over(core: Core, scope: Scope, book: Book, moved: Mapping[str, str] | None = None) -> Taken:
+    """Put a book into a user's memory, all of it or nothing.
+
+    Left out is what was there already, by id or as an active fact of the same words, what was forgotten or decided here,
+    and a profile document where there is another one. Taken over again nothing is doubled.
 
     Args:
         moved: ids of events that have another one here.
 
     """
 
-    def write(tables: Tables) -> tuple[int, int]:
-        taken = _Copy(core, tables, scope, book, moved or {}).run()
-        return len(taken), len(book.facts) - len(taken)
+    def write(tables: Tables) -> Taken:
+        copy = _Copy(core, tables, scope, book, moved or {})
+        taken = copy.run()
+        return Taken(len(taken), len(book.facts) - len(taken), tuple(copy.profile()))
 
     done = core.store.write(write)
     core.notify()
@@ -100,7 +127,46 @@ class _Copy:
         self._tables.erasures.take_over(self._scope, self._book.graves)
         for session, seq in self._book.extracted.items():
             self._mark(session, seq)
+        self._ask()
+        self._hand_over()
         return taken
+
+    def profile(self) -> Iterator[str]:
+        """Take over the documents, with their history where there is none; the names of those that are others here."""
+        there = self._tables.profiles.current(self._scope)
+        for name in dict.fromkeys(document.name for document in self._book.documents):
+            versions = _numbered([it for it in self._book.documents if it.name == name])
+            newest, known = versions[-1], there.get(name)
+            if known is None:
+                for document in versions:
+                    self._put(document)
+            elif known.text == "" and newest.text:
+                self._put(replace(newest, version=known.version + 1, updated_at=None))
+            elif known.text != newest.text:
+                yield name
+
+    def _put(self, document: Document) -> None:
+        at = milliseconds(document.updated_at) or self._core.now()
+        self._tables.profiles.put(self._scope, document, at=at)
+
+    def _ask(self) -> None:
+        """Put what waits for a decision on the list, unless it is there, was decided, or is about what is not here."""
+        asked = {doubt_grave(doubt) for doubt in self._tables.doubts.list(self._scope)}
+        for doubt in self._book.doubts:
+            copy = replace(doubt, facts=tuple(map(self._here, doubt.facts)))
+            grave = doubt_grave(copy)
+            lacks = any(self._tables.facts.get(self._scope, id) is None for id in copy.facts)
+            if lacks or grave in asked or self._tables.erasures.buried(self._scope, grave) is not None:
+                continue
+            self._tables.doubts.add(
+                self._scope, copy.kind, facts=copy.facts, text=copy.text, at=milliseconds(copy.at) or 0
+            )
+
+    def _hand_over(self) -> None:
+        known = [(at, receipt) for _, at, receipt in self._tables.erasures.receipts(self._scope)]
+        for at, receipt in self._book.receipts:
+            if (at, receipt) not in known:
+                self._tables.erasures.hand_out(self._scope, receipt, at=at)
 
     def _here(self, id: str) -> str:
         return self._ids.get(id) or self._tables.facts.id_here(self._scope, id)
@@ -158,3 +224,10 @@ class _Copy:
             origin, _, seq = there.rpartition(":")
             if origin == session and int(seq) <= until:
                 yield int(here.rpartition(":")[2])
+
+
+def _numbered(documents: Sequence[Document]) -> list[Document]:
+    """The versions of a document, oldest first; those without a number are the newest."""
+    known = {document.version: document for document in documents if document.version}
+    rest = zip(count(max(known, default=0) + 1), (it for it in documents if not it.version))
+    return [*(known[version] for version in sorted(known)), *(replace(it, version=n) for n, it in rest)]

@@ -9,12 +9,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
-from wellkept.facts.graves import claim_graves, source_grave, sources
+from wellkept.facts.graves import claim_graves, doubt_grave, source_grave, sources
 from wellkept.facts.keep import find
-from wellkept.outbox import put_if_due
+from wellkept.outbox import ERASE, put_if_due
 from wellkept.policy.facts.claims import USER
 from wellkept.policy.facts.wish import takes_most
 from wellkept.policy.privacy import needles
@@ -23,9 +25,15 @@ from wellkept.policy.text.words import index_tokens, query_terms
 from wellkept.records import Document, Event, Record, Scope, text_of, utc
 from wellkept.store.facts import Actor, Fact, FactState
 from wellkept.store.protocol import SessionRef, Tables
+from wellkept_flash.rules import fingerprint
+
+if TYPE_CHECKING:
+    from wellkept.jobs import Finish, Outcome, Run
 
 ALL_STATES: tuple[FactState, ...] = ("active", "retired", "archived")
 LEAST_NEEDLE = 4
+PATIENCE_MS = 60_000
+"""After so long somebody else may end an erasure whose rows are gone: whoever began it is likely to be dead."""
 _WORD = re.compile(r"\w+")
 
 
@@ -66,12 +74,15 @@ class Receipt(Record):
             asked for, in any letter case, "bytes": erased texts found in the store's files outside of anybody's rows,
             and "mirror": the files kept beside the store, when they could not be written anew. Empty when nothing is
             left.
+        resumed: the process ended in the middle, and a job ended the erasure. The rows went at once, as always. Nobody
+            knew the texts any more to look for, so all files of the store were written anew.
     """
 
     id: int
     at: datetime
     removed: Mapping[str, int]
     left: Mapping[str, int]
+    resumed: bool = False
 
 
 def preview(core: Core, scope: Scope, *, query: str | None, ids: Sequence[str]) -> Preview:
@@ -232,18 +243,36 @@ def erase(core: Core, scope: Scope, plan: Preview, actor: Actor) -> Receipt:
     texts = _texts(plan)
     wanted = [Needle(text, inflected=text == plan.query) for text in texts]
     now = core.now()
-    removed = core.store.write(lambda tables: _remove(core, tables, scope, plan, wanted, now, actor))
-    left = core.store.read(lambda tables: tables.erasures.left(scope, wanted))
-    bytes_left = core.store.scrub(texts)
-    if bytes_left:
-        left["bytes"] = bytes_left
+    removed, job = core.store.write(_Removal(core, plan, wanted, _graves(plan), now, actor).begin)
+    left = core.store.read(lambda tables: tables.erasures.left(scope, wanted)) | _left(core, scope, texts)
+    kept = {"removed": removed, "left": left}
+
+    def end(tables: Tables) -> int:
+        tables.jobs.set_state(job, "done", at=core.now(), allowed=("ready", "running"))
+        return tables.erasures.hand_out(scope, kept, at=now)
+
+    return Receipt(id=core.store.write(end), at=utc(now), removed=removed, left=left)
+
+
+def resume(run: Run) -> Finish:
+    """The handler of a job of an erasure: ends what a process that died began, and hands out the receipt."""
+    core, scope, begun = run.core, run.scope, run.job
+    kept = {**begun.payload, "left": _left(core, scope, None), "resumed": True}
+
+    def store(tables: Tables) -> Outcome:
+        at = int(begun.created_at.timestamp() * 1000)
+        return {"receipt": tables.erasures.hand_out(scope, kept, at=at)}
+
+    return store
+
+
+def _left(core: Core, scope: Scope, texts: Sequence[str] | None) -> dict[str, int]:
+    """What of ``texts`` is left outside of rows, in the store's files and in those beside it, when they are clean."""
+    left = {"bytes": core.store.scrub(texts)}
     if core.mirror is not None:
         core.mirror.flush()
-        if core.mirror.is_behind(scope):
-            left["mirror"] = 1
-    kept = {"removed": removed, "left": left}
-    number = core.store.write(lambda tables: tables.erasures.hand_out(scope, kept, at=now))
-    return Receipt(id=number, at=utc(now), removed=removed, left=left)
+        left["mirror"] = int(core.mirror.is_behind(scope))
+    return {place: count for place, count in left.items() if count}
 
 
 def _texts(plan: Preview) -> list[str]:
@@ -260,29 +289,54 @@ def _texts(plan: Preview) -> list[str]:
     return list(kept | dict.fromkeys([query] if query else []))
 
 
-def _remove(
-    core: Core, tables: Tables, scope: Scope, plan: Preview, wanted: Sequence[Needle], now: int, actor: Actor
-) -> dict[str, int]:
-    graves = [source_grave(text_of(event.content)) for event in plan.events if event.role == "user"]
-    for fact in plan.facts:
-        for _, event in sources(tables, scope, fact):
-            graves += claim_graves(fact, text_of(event.content))
-    tables.erasures.bury(scope, graves, at=now)
-    removed = tables.erasures.facts(scope, [fact.id for fact in plan.facts], at=now, actor=actor)
-    removed["doubts"] += tables.erasures.doubts(scope, wanted)
-    removed["jobs"] = tables.erasures.jobs(scope, wanted)
-    removed["traces"] = tables.traces.remove(scope)
-    removed["replies"] = tables.replies.forget(scope)
-    removed["events"] = removed["summaries"] = 0
-    for session in plan.sessions:
-        ref = tables.sessions.find(scope, session)
-        if ref is None:
-            continue
-        events = [event for event in plan.events if event.session_id == session]
-        removed["events"] += tables.events.remove(ref, events)
-        removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
-        put_if_due(tables, ref, core.policy, now)
-    removed.update(tables.erasures.sessions(scope, wanted))
-    removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, wanted))
-    tables.actions.add(scope, "forget", actor, at=now)
-    return {table: rows for table, rows in removed.items() if rows}
+def _graves(plan: Preview) -> list[tuple[str, ...]]:
+    """Those of the messages and of the facts that were drawn from them. Made ahead: a long message takes its time."""
+    prints = {event.id: fingerprint(text_of(event.content)) for event in plan.events}
+    said = [source_grave(prints[event.id]) for event in plan.events if event.role == "user"]
+    drawn = [claim_graves(fact, prints[id]) for fact in plan.facts for id in fact.sources if id in prints]
+    return [*said, *chain.from_iterable(drawn)]
+
+
+@dataclass(frozen=True)
+class _Removal:
+    """The rows that go, all at once."""
+
+    core: Core
+    plan: Preview
+    wanted: Sequence[Needle]
+    graves: Sequence[tuple[str, ...]]
+    at: int
+    actor: Actor
+
+    def begin(self, tables: Tables) -> tuple[dict[str, int], int]:
+        """Remove them; how many went by table, and the job that ends the erasure if nobody else does."""
+        removed = {table: rows for table, rows in self._remove(tables, self.plan.scope).items() if rows}
+        due = self.at + PATIENCE_MS
+        job = tables.jobs.put(self.plan.scope, ERASE, payload={"removed": removed}, at=self.at, due=due)
+        assert job is not None
+        return removed, job
+
+    def _remove(self, tables: Tables, scope: Scope) -> dict[str, int]:
+        asked = tables.doubts.list(scope)
+        ids = [fact.id for fact in self.plan.facts]
+        removed = tables.erasures.facts(scope, ids, at=self.at, actor=self.actor)
+        removed["doubts"] += tables.erasures.doubts(scope, self.wanted)
+        left = {doubt.id for doubt in tables.doubts.list(scope)}
+        settled = [doubt_grave(doubt) for doubt in asked if doubt.id not in left]
+        tables.erasures.bury(scope, [*self.graves, *settled], at=self.at)
+        removed["jobs"] = tables.erasures.jobs(scope, self.wanted)
+        removed["traces"] = tables.traces.remove(scope)
+        removed["replies"] = tables.replies.forget(scope)
+        removed["events"] = removed["summaries"] = 0
+        for session in self.plan.sessions:
+            ref = tables.sessions.find(scope, session)
+            if ref is None:
+                continue
+            events = [event for event in self.plan.events if event.session_id == session]
+            removed["events"] += tables.events.remove(ref, events)
+            removed["summaries"] += tables.summaries.drop(ref, min(event.seq for event in events))
+            put_if_due(tables, ref, self.core.policy, self.at)
+        removed.update(tables.erasures.sessions(scope, self.wanted))
+        removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, self.wanted))
+        tables.actions.add(scope, "forget", self.actor, at=self.at)
+        return removed

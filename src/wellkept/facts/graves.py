@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from wellkept.policy.facts.claims import Claim
 from wellkept.records import Event, Scope, text_of
-from wellkept.store.facts import Fact
+from wellkept.store.facts import Doubt, Fact
 from wellkept.store.protocol import SessionRef, Tables
 from wellkept_flash import rules
 
 
-def source_grave(text: str) -> tuple[str, ...]:
-    """The grave of a message as a whole."""
-    return ("source", rules.fingerprint(text))
+def source_grave(source: str) -> tuple[str, ...]:
+    """The grave of a message as a whole, by its fingerprint."""
+    return ("source", source)
 
 
-def claim_graves(claim: Claim, text: str) -> list[tuple[str, ...]]:
+def claim_graves(claim: Claim, source: str) -> list[tuple[str, ...]]:
     """The graves of one claim of a message: its words, and its key, because a model may word it differently
     next time."""
-    source = rules.fingerprint(text)
     graves: list[tuple[str, ...]] = [("claim", source, rules.fingerprint(claim.text))]
     if claim.attribute:
         graves.append(("key", source, rules.normal(claim.subject), rules.normal(claim.attribute)))
     return graves
+
+
+def doubt_grave(doubt: Doubt) -> tuple[str, ...]:
+    """The grave of a question that was decided, or of what it was about."""
+    return ("doubt", doubt.kind, *doubt.facts, doubt.text, doubt.at.isoformat())
 
 
 def sources(tables: Tables, scope: Scope, fact: Fact) -> list[tuple[SessionRef, Event]]:
@@ -41,12 +45,13 @@ def graves_of(tables: Tables, scope: Scope, fact: Fact) -> list[tuple[str, ...]]
     return [
         grave
         for _, event in sources(tables, scope, fact)
-        for grave in claim_graves(fact, text_of(event.content))
+        for grave in claim_graves(fact, rules.fingerprint(text_of(event.content)))
     ]
 
 
 def is_buried(tables: Tables, scope: Scope, claim: Claim, text: str, at: int) -> bool:
     """Whether what was said in ``text`` at ``at`` (ms), or ``claim`` drawn from it, was forgotten since."""
-    graves = [source_grave(text), *claim_graves(claim, text)]
+    source = rules.fingerprint(text)
+    graves = [source_grave(source), *claim_graves(claim, source)]
     times = [tables.erasures.buried(scope, grave) for grave in graves]
     return any(buried is not None and at <= buried for buried in times)

@@ -255,5 +255,5 @@ def find(tables: Tables, scope: Scope, id: str) -> Fact:
     """A fact of this scope in any state. Raises NotFound."""
     fact = tables.facts.get(scope, id) if isinstance(id, str) else None
     if fact is None:
-        raise NotFound(f"No memory {id!r} for this user. get_all() lists those that there are.")
+        raise NotFound(f"No memory {id!r} for this user.")
     return fact

@@ -12,6 +12,7 @@ from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.files import digest_log, memory_md
 from wellkept.facts.forget import Preview, Receipt, erase, preview
+from wellkept.facts.graves import doubt_grave
 from wellkept.facts.keep import Keeper, Kept, find, made_ready
 from wellkept.facts.wishes import pending
 from wellkept.ids import is_number
@@ -136,7 +137,14 @@ class FactsReader:
         """What erasures removed, oldest first."""
         rows = self._core.store.read(lambda tables: tables.erasures.receipts(self._scope))
         return [
-            Receipt(id=id, at=utc(at), removed=kept["removed"], left=kept["left"]) for id, at, kept in rows
+            Receipt(
+                id=id,
+                at=utc(at),
+                removed=kept["removed"],
+                left=kept["left"],
+                resumed=kept.get("resumed", False),
+            )
+            for id, at, kept in rows
         ]
 
     def memory_md(self) -> str:
@@ -316,13 +324,16 @@ class FactsMemory(FactsReader):
             self._change(lambda keeper: keeper.supersede(new, old), actor)
         elif accept and doubt.facts:
             receipt = self.forget(self.forget(ids=doubt.facts), actor=actor)
-        self._core.store.write(lambda tables: self._settled(tables, doubt_id, accept, by))
-        return receipt
+        now, grave = self._core.now(), doubt_grave(doubt)
 
-    def _settled(self, tables: Tables, doubt_id: int, accept: bool, by: Actor) -> None:
-        tables.doubts.remove(self._scope, doubt_id)
-        verb: Verb = "accept_doubt" if accept else "refuse_doubt"
-        tables.actions.add(self._scope, verb, by, at=self._core.now(), subject=doubt_id)
+        def close(tables: Tables) -> None:
+            tables.doubts.remove(self._scope, doubt_id)
+            tables.erasures.bury(self._scope, [grave], at=now)
+            verb: Verb = "accept_doubt" if accept else "refuse_doubt"
+            tables.actions.add(self._scope, verb, by, at=now, subject=doubt_id)
+
+        self._core.store.write(close)
+        return receipt
 
     def used(self, facts: Sequence[Fact]) -> None:
         """Count a delivery of ``facts`` to a model, at once; what is used more is kept longer. Search and contexts

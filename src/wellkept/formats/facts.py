@@ -1,17 +1,22 @@
-"""What is known of a user as lines of our own export: facts, the log of their changes, tombstones, and how far each
-conversation was read for facts.
+"""What is known of a user as lines of our own export: facts, the log of their changes, tombstones, how far each conversation
+was read for facts, the profile with its history, what waits for a decision, and receipts.
 
     {"kind": "fact", "namespace": "…", "user": "…", "id": "…", "text": "…", "state": "active", "labels": […], …}
     {"kind": "change", "namespace": "…", "user": "…", "id": 7, "operation": 7, "fact": "…", "action": "store",
      "actor": "app", "at": ms, "after": {…}}
     {"kind": "tombstones", "namespace": "…", "user": "…", "origins": [["salt", "namespace", "user"]], "graves": [["hex", ms]]}
     {"kind": "extracted", "namespace": "…", "user": "…", "session": "…", "seq": 12}
+    {"kind": "profile", "namespace": "…", "user": "…", "name": "user", "text": "…", "version": 3, "at": ms}
+    {"kind": "profile_version", …, the same for each earlier version}
+    {"kind": "doubt", "namespace": "…", "user": "…", "asks": "replace", "facts": ["…"], "text": "…", "at": ms}
+    {"kind": "receipt", "namespace": "…", "user": "…", "at": ms, "removed": {"events": 2}, "left": {}, "resumed": false}
 
 The fields of a fact are those of ``Fact``. Times are milliseconds since 1970, UTC; absent and null are the same.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeVar, get_args
@@ -20,12 +25,12 @@ from wellkept.errors import InvalidInput
 from wellkept.formats.fields import list_of, optional, required
 from wellkept.formats.items import Extra
 from wellkept.ids import is_number
-from wellkept.policy.checks import milliseconds
+from wellkept.policy.checks import check_text, milliseconds
 from wellkept.policy.facts.claims import USER
-from wellkept.records import Scope, utc
-from wellkept.store.facts import Actor, Book, Change, Fact, FactState, Graves
+from wellkept.records import DOCUMENTS, Document, Scope, utc
+from wellkept.store.facts import Actor, Book, Change, Doubt, Fact, FactState, Graves
 
-KINDS = ("fact", "change", "tombstones", "extracted")
+KINDS = ("fact", "change", "tombstones", "extracted", "profile", "profile_version", "doubt", "receipt")
 
 T = TypeVar("T", bound=str)
 _MOMENTS = ("valid_from", "valid_to", "created_at", "changed_at", "last_used")
@@ -46,6 +51,24 @@ def lines(scope: Scope, book: Book) -> Iterator[Extra]:
         yield Extra(kind="tombstones", data={**whose, "origins": origins, "graves": graves})
     for session, seq in book.extracted.items():
         yield Extra(kind="extracted", data={**whose, "session": session, "seq": seq})
+    newest = {document.name: document for document in sorted(book.documents, key=lambda it: it.version)}
+    for document in book.documents:
+        kind = "profile" if document is newest[document.name] else "profile_version"
+        yield Extra(kind=kind, data={**whose, **_document_data(document)})
+    for doubt in book.doubts:
+        said = {"asks": doubt.kind, "facts": list(doubt.facts), "text": doubt.text}
+        yield Extra(kind="doubt", data={**whose, **said, "at": milliseconds(doubt.at)})
+    for at, receipt in book.receipts:
+        yield Extra(kind="receipt", data={**whose, "at": at, **receipt})
+
+
+def _document_data(document: Document) -> dict[str, Any]:
+    return {
+        "name": document.name,
+        "text": document.text,
+        "version": document.version,
+        "at": milliseconds(document.updated_at),
+    }
 
 
 def _fact_data(fact: Fact) -> dict[str, Any]:
@@ -73,6 +96,12 @@ def page(kind: str, data: Mapping[str, Any]) -> Book:
         return Book(changes=(_change(data),))
     if kind == "extracted":
         return Book(extracted={required(data, "session", str): _number(data, "seq")})
+    if kind in ("profile", "profile_version"):
+        return Book(documents=(_document(data),))
+    if kind == "doubt":
+        return Book(doubts=(_doubt(data),))
+    if kind == "receipt":
+        return Book(receipts=(_receipt(data),))
     return Book(graves=_graves(data))
 
 
@@ -102,19 +131,52 @@ def _fact(data: Mapping[str, Any]) -> Fact:
 
 def _change(data: Mapping[str, Any]) -> Change:
     after = optional(data, "after", dict)
-    at = _moment(data, "at")
-    if at is None:
-        raise InvalidInput("'at' is missing; it must say when the change was made")
     return Change(
         id=_number(data, "id"),
         operation=_number(data, "operation"),
         fact_id=_id(data, "fact"),
         action=required(data, "action", str)[:_LONGEST],
         actor=_one_of(data, "actor", get_args(Actor)),
-        at=at,
+        at=_at(data),
         before=None,
         after=None if after is None else _fact(after),
     )
+
+
+def _document(data: Mapping[str, Any]) -> Document:
+    text = optional(data, "text", str) or ""
+    check_text("profile document", text)
+    return Document(
+        name=_one_of(data, "name", DOCUMENTS),
+        text=text,
+        hash=hashlib.sha256(text.encode()).hexdigest(),
+        version=_number(data, "version") if data.get("version") else 0,
+        updated_at=_moment(data, "at"),
+    )
+
+
+def _doubt(data: Mapping[str, Any]) -> Doubt:
+    text = optional(data, "text", str) or ""
+    check_text("question", text)
+    facts = list_of(data, "facts", str)
+    return Doubt(
+        id=0,
+        kind=_one_of(data, "asks", ("replace", "erase", "forget")),
+        facts=tuple(_id({"facts": id}, "facts") for id in facts),
+        text=text,
+        at=_at(data),
+    )
+
+
+def _receipt(data: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
+    counts = {name: _counts(data, name) for name in ("removed", "left")}
+    resumed = {"resumed": True} if optional(data, "resumed", bool) else {}
+    return milliseconds(_at(data)) or 0, {**counts, **resumed}
+
+
+def _counts(data: Mapping[str, Any], name: str) -> dict[str, int]:
+    counts = required(data, name, dict)
+    return {place[:_LONGEST]: _number(counts, place) for place in counts}
 
 
 def _graves(data: Mapping[str, Any]) -> Graves:
@@ -150,6 +212,13 @@ def _one_of(data: Mapping[str, Any], name: str, known: tuple[T, ...]) -> T:
         if each == value:
             return each
     raise InvalidInput(f"{name!r} must be one of {', '.join(known)}, not {value!r:.60}")
+
+
+def _at(data: Mapping[str, Any]) -> datetime:
+    at = _moment(data, "at")
+    if at is None:
+        raise InvalidInput("'at' is missing; it must say when that was")
+    return at
 
 
 def _moment(data: Mapping[str, Any], name: str) -> datetime | None:

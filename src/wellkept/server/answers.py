@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wellkept.policy.context.wire import arguments_object
+
 Json = dict[str, Any]
 
 MOST_BYTES = 64 << 20
@@ -38,6 +40,11 @@ class Answer(ABC):
         self._is_lost = encoding not in ("", "identity", "gzip", "deflate")
         if self._is_lost:
             self.fault = f"it came in the encoding {encoding}"
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the model came to the end of its tokens and not of what it had to say."""
+        return self.stop in ("length", "max_tokens")
 
     def feed(self, data: bytes) -> None:
         """Take in the next bytes."""
@@ -228,7 +235,9 @@ class AnthropicAnswer(Answer):
         if block["type"].endswith("tool_use"):
             if not self.complete:
                 return None
-            return {**block, "input": json.loads(self._inputs.get(index) or "null") or block.get("input", {})}
+            return (
+                {**block, "input": arguments_object(self._inputs[index])} if index in self._inputs else block
+            )
         if block["type"] == "thinking" and not self.complete:
             return None
         return block

@@ -13,8 +13,9 @@ from wellkept.arrivals import Arrival, as_stored
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.policy.context.messages import parse
-from wellkept.policy.context.overlap import fresh_from, reach
-from wellkept.records import Draft, Event, Scope, text_of
+from wellkept.policy.context.overlap import new_part, reach
+from wellkept.policy.context.repair import repair, unanswered
+from wellkept.records import Content, Draft, Event, Scope, Text, blocks_of, text_of
 from wellkept.server.answers import Answer
 from wellkept.server.auth import check_headers, check_session, decoded, scope_of
 from wellkept.server.problems import Problem
@@ -100,10 +101,11 @@ def _number(headers: Mapping[str, str], name: str) -> int | None:
 @dataclass(frozen=True)
 class Prepared:
     """A request with memory in it, and what it cost; without it where ``failure`` kept the context from being made.
-    ``session`` is the conversation that its answer belongs to."""
+    ``session`` is the conversation that its answer belongs to, ``begun`` how the caller began the answer."""
 
     body: Json
     session: Session | None = None
+    begun: Sequence[Draft] = ()
     tokens: int = 0
     trace_id: str | None = None
     failure: Exception | None = None
@@ -115,9 +117,7 @@ def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepare
     Raises what kept the messages from being appended.
     """
     sent = provider.drafts(body)
-    if provider.prefill(body):
-        sent.pop()
-    if not sent:
+    if all(draft.role == "assistant" for draft in sent):
         raise InvalidInput("The request has no message to remember or to answer.")
     return (
         _read(memory, ask, provider, body, sent)
@@ -127,13 +127,13 @@ def prepare(memory: Memory, ask: Ask, provider: Provider, body: Json) -> Prepare
 
 
 def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
-    session = memory.append_new(Arrival(ask.scope, ask.session_id, sent))
+    session, begun = memory.append_new(Arrival(ask.scope, ask.session_id, sent))
     try:
         context = session.get_context(_question(sent), ask.budget)
-        asked = provider.with_context(body, context.system, context.events)
+        asked = provider.with_context(body, context.system, [*context.events, *begun])
     except Exception as error:  # noqa: BLE001 - what was appended gets its answer, whatever happens to the context
-        return Prepared(body, session, failure=error)
-    return Prepared(asked, session, context.tokens, context.trace_id)
+        return Prepared(body, session, begun, failure=error)
+    return Prepared(asked, session, begun, context.tokens, context.trace_id)
 
 
 def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
@@ -141,10 +141,12 @@ def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequen
     scope = ask.scope
     reader = memory.read_only().session(namespace=scope.namespace, user=scope.user, session_id=ask.session_id)
     stored = reader.get_recent(reach(len(sent)))
-    new = sent[fresh_from(stored, as_stored(memory.policy, sent)) :]
+    start, end = new_part(stored, as_stored(memory.policy, sent))
+    new, begun = sent[start:end], sent[end:]
     context = reader.get_context(_question(sent), ask.budget)
-    items: list[Event | Draft] = [*context.events, *new]
-    return Prepared(provider.with_context(body, context.system, items), tokens=context.tokens)
+    items: list[Event | Draft] = [*unanswered(context.events, new), *new]
+    asked = provider.with_context(body, context.system, [*repair(items), *begun])
+    return Prepared(asked, tokens=context.tokens)
 
 
 def _question(sent: Sequence[Draft]) -> str | None:
@@ -155,8 +157,15 @@ def _question(sent: Sequence[Draft]) -> str | None:
 # ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def record(session: Session, provider: Provider, answer: Answer, used: Sequence[Json] = ()) -> bool:
-    """Append the answer, as far as it came, with the memory tools that it used; whether there was anything of it.
+def record(
+    session: Session,
+    provider: Provider,
+    answer: Answer,
+    used: Sequence[Json] = (),
+    begun: Sequence[Draft] = (),
+) -> bool:
+    """Append the answer, as far as it came, with the memory tools that it used; whether there was anything of it. Where its
+    provider leaves out how it was ``begun``, that stands before it.
 
     What was cut off is appended with the reason: the user has seen it.
     """
@@ -164,6 +173,8 @@ def record(session: Session, provider: Provider, answer: Answer, used: Sequence[
     if message is None:
         return False
     draft = parse(mended(message), shape=provider.name)
+    for beginning in begun if provider.goes_on else ():
+        draft = replace(draft, content=_whole(beginning.content, draft.content))
     about: dict[str, Any] = {"provider": provider.name, "model": answer.model, "stop": answer.stop}
     if answer.usage:
         about["usage"] = answer.usage
@@ -173,6 +184,14 @@ def record(session: Session, provider: Provider, answer: Answer, used: Sequence[
         about["incomplete"] = answer.fault or "the connection was cut"
     session.append([replace(draft, metadata={**(draft.metadata or {}), "gateway": about})])
     return True
+
+
+def _whole(begun: Content, rest: Content) -> Content:
+    """An answer from its beginning on."""
+    first, second = tuple(blocks_of(begun)), tuple(blocks_of(rest))
+    if first and second and isinstance(first[-1], Text) and isinstance(second[0], Text):
+        return (*first[:-1], replace(second[0], text=first[-1].text + second[0].text), *second[1:])
+    return first + second
 
 
 def describe(error: BaseException) -> str:

@@ -17,11 +17,12 @@ from wellkept.policy.checks import check_name
 from wellkept.records import Scope
 from wellkept.server.problems import Problem
 from wellkept.server.settings import Settings
-from wellkept.store.protocol import ApiKey, KeyRole
+from wellkept.store.apikeys import ApiKey, KeyRole
 
 LEVELS: dict[KeyRole, int] = {"reader": 1, "writer": 2, "admin": 3}
 _REMEMBERED = 4096
 _SHORT = 256
+"""Characters of a query, or of a key, that is worth remembering; no key is so long."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,13 @@ class Doorkeeper:
         key = await self._find(secret)
         if key is None:
             raise _unauthorized("This key opens nothing: it is wrong, or it was revoked.")
-        return Visitor(key.role, key.namespace, key.user, key.id)
+        return _holder(key)
+
+    async def admit_login(self, token: str | None) -> Visitor:
+        """The visitor who is logged in with this token, asked of the store each time, so that a login ends at once. Raises
+        a 401 problem for none where a key is needed."""
+        key = await self._memory.keys.logged_in(token) if token else None
+        return _holder(key) if key else await self._without_key()
 
     async def needs_key(self) -> bool:
         """Whether nobody is let in without a key: always on a network, and as soon as there is a key."""
@@ -71,6 +78,8 @@ class Doorkeeper:
         return Visitor("admin")
 
     async def _find(self, secret: str) -> ApiKey | None:
+        if len(secret) > _SHORT:
+            return None
         now = time.monotonic()
         known = self._known.get(secret)
         if known is not None and known[0] > now:
@@ -80,6 +89,10 @@ class Doorkeeper:
             self._known.clear()
         self._known[secret] = (now + self._settings.key_seconds, key)
         return key
+
+
+def _holder(key: ApiKey) -> Visitor:
+    return Visitor(key.role, key.namespace, key.user, key.id)
 
 
 def _unauthorized(detail: str) -> Problem:

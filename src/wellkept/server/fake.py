@@ -1,20 +1,26 @@
 """A model to try the gateway with, without a key or a network: it speaks both protocols and says what it was given.
 
-Its answer repeats the newest question and tells how much memory stood before it, so that one sees memory at work.
+Its answer repeats the newest question and tells how much memory stood before it, so that one sees memory at work. A line
+of the question such as ``call memory_store {"content": "Likes tea"}`` makes it call a tool, if one of that name is offered; its
+answer then tells what the tool gave.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from uuid import uuid4
 
 Json = dict[str, Any]
 MODEL = "wellkept-fake"
 PIECE = 12
+_CALL = re.compile(r"^call (\S+)[ \t]*(\{.*\})?\s*$", re.MULTILINE)
 
 
 class FakeUpstream:
@@ -59,16 +65,16 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            text = reply(asked, anthropic)
+            said = reply(asked, anthropic)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             self._refuse(400, f"This is no request that I understand ({type(error).__name__}: {error}).")
             return
         time.sleep(self.seconds)
         whole, stream = (_anthropic, _anthropic_stream) if anthropic else (_openai, _openai_stream)
         if asked.get("stream"):
-            self._stream(stream(text))
+            self._stream(stream(said))
         else:
-            self._send(whole(text))
+            self._send(whole(said))
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
@@ -103,80 +109,145 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
 
-def reply(asked: Json, anthropic: bool) -> str:
+@dataclass(frozen=True)
+class Said:
+    """What the fake answers: words, or calls of tools as (id, name, input)."""
+
+    text: str = ""
+    calls: Sequence[tuple[str, str, Json]] = ()
+
+
+def reply(asked: Json, anthropic: bool) -> Said:
     """What the fake says to a request."""
     messages = list(asked.get("messages", ()))
     system = (
         [asked.get("system", "")] if anthropic else [m["content"] for m in messages if m["role"] == "system"]
     )
     said = [message for message in messages if message["role"] != "system"]
+    answered = max((at for at, message in enumerate(said) if message["role"] == "assistant"), default=-1)
+    new = said[answered + 1 :]
+    calls = _calls("\n".join(_text(m["content"]) for m in new if m["role"] == "user"), asked)
+    if calls:
+        return Said(calls=calls)
+    told = "\n".join(f"A tool gave: {result}" for message in new for result in _results(message))
     question = next((_text(m["content"]) for m in reversed(said) if m["role"] == "user"), "")
     memory = sum(len(_text(part)) for part in system)
-    return (
-        f"You said: {question}\n"
+    return Said(
+        f"{told or f'You said: {question}'}\n"
         f"I am no real model. I was shown {len(said)} messages of this conversation, and {memory:,} characters of "
         "instructions and memory before them."
     )
 
 
+def _calls(words: str, asked: Json) -> list[tuple[str, str, Json]]:
+    """The calls that the user's words ask for, of tools that are offered."""
+    if asked.get("tool_choice") in ("none", {"type": "none"}):
+        return []
+    offered = {tool.get("function", tool)["name"] for tool in asked.get("tools") or ()}
+    return [
+        (f"call_{uuid4().hex[:24]}", name, json.loads(given or "{}"))
+        for name, given in _CALL.findall(words)
+        if name in offered
+    ]
+
+
+def _results(message: Json) -> list[str]:
+    """What tools gave, as a message of either protocol tells it."""
+    if message["role"] == "tool":
+        return [_text(message["content"])]
+    parts = message["content"] if isinstance(message["content"], list) else []
+    return [_text(part.get("content")) for part in parts if part["type"] == "tool_result"]
+
+
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
-    return "\n".join(part.get("text", "") for part in content or ())
+    return "\n".join(part["text"] for part in content or () if "text" in part)
 
 
-def _openai(text: str) -> Json:
-    message = {"role": "assistant", "content": text, "refusal": None}
+def _openai(said: Said) -> Json:
+    message: Json = {"role": "assistant", "content": said.text or None, "refusal": None}
+    if said.calls:
+        message["tool_calls"] = [_openai_call(id, name, json.dumps(given)) for id, name, given in said.calls]
+    stop = "tool_calls" if said.calls else "stop"
     return {
         "id": "chatcmpl-fake",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+        "choices": [{"index": 0, "message": message, "finish_reason": stop, "logprobs": None}],
         "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
     }
 
 
-def _openai_stream(text: str) -> Iterator[str]:
+def _openai_call(id: str, name: str, arguments: str) -> Json:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _openai_stream(said: Said) -> Iterator[str]:
     head = {"id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 0, "model": MODEL}
-    deltas: list[Json] = [
-        {"role": "assistant", "content": ""},
-        *({"content": piece} for piece in _pieces(text)),
-        {},
-    ]
-    for delta in deltas:
-        choice = {"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}
+    deltas: list[Json] = [{"role": "assistant", "content": ""}]
+    deltas += ({"content": piece} for piece in _pieces(said.text))
+    for index, (id, name, given) in enumerate(said.calls):
+        deltas.append({"tool_calls": [{"index": index, **_openai_call(id, name, "")}]})
+        deltas += (
+            {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+            for piece in _pieces(json.dumps(given))
+        )
+    stop = "tool_calls" if said.calls else "stop"
+    for delta in [*deltas, {}]:
+        choice = {"index": 0, "delta": delta, "finish_reason": None if delta else stop}
         yield f"data: {json.dumps({**head, 'choices': [choice]})}\n\n"
     yield "data: [DONE]\n\n"
 
 
-def _anthropic(text: str, stop: str | None = "end_turn") -> Json:
+def _anthropic(said: Said) -> Json:
+    text = [{"type": "text", "text": said.text}] if said.text else []
+    calls = [{"type": "tool_use", "id": id, "name": name, "input": given} for id, name, given in said.calls]
+    return _anthropic_message([*text, *calls], _anthropic_stop(said))
+
+
+def _anthropic_stop(said: Said) -> str:
+    return "tool_use" if said.calls else "end_turn"
+
+
+def _anthropic_message(content: list[Json], stop: str | None) -> Json:
     return {
         "id": "msg_fake",
         "type": "message",
         "role": "assistant",
         "model": MODEL,
-        "content": [{"type": "text", "text": text}] if text else [],
+        "content": content,
         "stop_reason": stop,
         "stop_sequence": None,
         "usage": {"input_tokens": 0, "output_tokens": 0},
     }
 
 
-def _anthropic_stream(text: str) -> Iterator[str]:
-    events: list[Json] = [
-        {"type": "message_start", "message": _anthropic("", None)},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-    ]
-    deltas = ({"type": "text_delta", "text": piece} for piece in _pieces(text))
-    events += ({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas)
+def _anthropic_stream(said: Said) -> Iterator[str]:
+    events: list[Json] = [{"type": "message_start", "message": _anthropic_message([], None)}]
+    for index, block in enumerate(_anthropic(said)["content"]):
+        events += ({**event, "index": index} for event in _anthropic_block(block))
+    stopped = {"stop_reason": _anthropic_stop(said)}
     events += [
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 0}},
+        {"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 0}},
         {"type": "message_stop"},
     ]
     for event in events:
         yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+
+
+def _anthropic_block(block: Json) -> Iterator[Json]:
+    """The events of one block of a message, piece by piece."""
+    if block["type"] == "text":
+        start, kind, name, whole = {**block, "text": ""}, "text_delta", "text", block["text"]
+    else:
+        start, kind, name = {**block, "input": {}}, "input_json_delta", "partial_json"
+        whole = json.dumps(block["input"])
+    yield {"type": "content_block_start", "content_block": start}
+    for piece in _pieces(whole):
+        yield {"type": "content_block_delta", "delta": {"type": kind, name: piece}}
+    yield {"type": "content_block_stop"}
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from wellkept.errors import NotFound, WellkeptError
+from wellkept.records import Draft
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
 from wellkept.server.problems import Problem, status_of, told
@@ -56,13 +57,18 @@ async def messages(request: Request) -> Response:
 @router.api_route("/openai/v1/{path:path}", methods=METHODS)
 async def rest_of_openai(request: Request) -> Response:
     """All else that OpenAI's interface has, as it is."""
-    return await _guarded(request, _Exchange(service_of(request), OPENAI, request).pass_on())
+    return await _guarded(request, _Exchange(service_of(request), OPENAI, request).respond())
 
 
 @router.api_route("/anthropic/v1/{path:path}", methods=METHODS)
 async def rest_of_anthropic(request: Request) -> Response:
     """All else that Anthropic's interface has, as it is."""
-    return await _guarded(request, _Exchange(service_of(request), ANTHROPIC, request).pass_on())
+    return await _guarded(request, _Exchange(service_of(request), ANTHROPIC, request).respond())
+
+
+def _tidy(path: str) -> str:
+    """``path`` without escapes and slashes that say nothing."""
+    return re.sub("/+", "/", unquote(path)).rstrip("/")
 
 
 async def _guarded(request: Request, exchange: Awaitable[Response]) -> Response:
@@ -90,18 +96,25 @@ class _Exchange:
 
     @property
     def _path(self) -> str:
-        """The path behind the provider's address, as the caller wrote it. Raises a 404 problem for one that leads out of it."""
+        """The path behind the provider's address, as the caller wrote it, but for a conversation, whose slashes too many are
+        a slip. Raises a 404 problem for one that leads out of it."""
         scope = self.request.scope
         written: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
         path = written.decode("ascii").partition(f"/{self.provider.name}/v1")[2]
         if {".", ".."} & set(re.split(r"[/\\]", unquote(path))):
             raise Problem(404, "not_found", f"There is nothing at {path!r:.200}.")
-        return path
+        return self.provider.talks if _tidy(path) == self.provider.talks else path
+
+    async def respond(self) -> Response:
+        """With memory where one talks."""
+        if self.request.method == "POST" and self._path == self.provider.talks:
+            return await self.converse()
+        return await self.pass_on()
 
     async def pass_on(self) -> Response:
         """Without memory. Raises a 404 problem for a conversation of which it is expected."""
         ask = await asked(self.service, self.request)
-        if ask is not None and self._path.startswith(self.provider.other_talks):
+        if ask is not None and self.provider.is_other_talk(_tidy(self._path)):
             raise Problem(404, "not_found", f"There is memory for {self.provider.talks} only. {_LEAVE_OUT}")
         headers = {} if ask is None else {"x-wellkept-memory": "none"}
         return Relay(await self._send(await self.request.body()), headers, self.service.later)
@@ -126,10 +139,9 @@ class _Exchange:
         memory, upstream = 1000 * (ready - begin), 1000 * (perf_counter() - ready)
         headers["server-timing"] = f"memory;dur={memory:.1f}, upstream;dur={upstream:.1f}"
         # An answer whose question is not there would seem to answer the one before.
-        session = prepared.session if prepared is not None else None
-        if session is None:
+        if prepared is None or prepared.session is None:
             return Relay(reply, headers, self.service.later)
-        keep = partial(self._record, session, rounds.used)
+        keep = partial(self._record, prepared.session, rounds.used, prepared.begun)
         return Relay(reply, headers, self.service.later, self._answer(reply), keep)
 
     async def _prepared(self, ask: Ask, raw: bytes, headers: dict[str, str]) -> Prepared | None:
@@ -178,12 +190,16 @@ class _Exchange:
         encoding = reply.headers.get("content-encoding", "")
         return self.provider.answer(stream=kind.startswith("text/event-stream"), encoding=encoding)
 
-    async def _record(self, session: Session, used: list[Json], answer: Answer) -> None:
+    async def _record(
+        self, session: Session, used: list[Json], begun: Sequence[Draft], answer: Answer
+    ) -> None:
         """Append what was answered. Its failure is counted and logged: the answer itself is under way."""
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
             with self.service.spans.span("wellkept.record", provider=self.provider.name):
-                found = await self.service.memory.run(lambda _: record(session, self.provider, answer, used))
+                found = await self.service.memory.run(
+                    lambda _: record(session, self.provider, answer, used, begun)
+                )
             if not found:
                 log.warning("Nothing to record in %r: %s", session.id, answer.fault or "the answer is empty")
         except Exception as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -17,6 +18,7 @@ from wellkept.aio import AsyncMemory
 from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Record, Scope
+from wellkept.store.jobs import Job
 
 PAGE = 100
 SHOWN = 50
@@ -96,9 +98,15 @@ class _Changes:
         now |= {("job", job.id): job for job in memory.jobs.list(scope=self._scope, limit=SHOWN)}
         now |= {("change", change.id): change for change in user.changes(limit=SHOWN)}
         now |= {("action", action.id): action for action in user.actions(limit=SHOWN)}
-        changed = [(key[0], record) for key, record in now.items() if self._seen.get(key) != record]
-        self._seen = now
-        return changed
+        seen, self._seen = self._seen, {key: _lasting(record) for key, record in now.items()}
+        return [(key[0], record) for key, record in now.items() if seen.get(key) != self._seen[key]]
+
+
+def _lasting(record: Record) -> Record:
+    """What of a record is news when it changes: that the worker of a job lives is none."""
+    if isinstance(record, Job) and record.state == "running":
+        return replace(record, run_at=record.created_at)
+    return record
 
 
 def sse(event: str, data: Any, *, id: str | None = None) -> str:

@@ -40,10 +40,11 @@ def call(memory: Memory, admitted: Admitted, name: str, arguments: dict[str, Any
     if name not in (*TOOLS, CONTEXT):
         return _refused("unknown_tool", f"There is no tool {name!r}.", available_tools=offered)
     if name not in offered:
-        return _refused("forbidden", f"{name} needs a key with the role writer.")
+        return _refused("forbidden", f"{name} changes memory, and this client may only read it.")
     if name != CONTEXT:
         scope = admitted.scope
-        return memory.user(scope.user, namespace=scope.namespace).call_tool(name, arguments)
+        user = memory.user(scope.user, namespace=scope.namespace)
+        return user.call_tool(name, arguments, counting=admitted.may_write)
     try:
         return json.dumps({"ok": True, **_context(memory, admitted.scope, **arguments)}, ensure_ascii=False)
     except TypeError:

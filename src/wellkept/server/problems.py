@@ -110,14 +110,15 @@ def is_json(request: Request) -> bool:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path, status, detail = request.url.path, error.status_code, error.detail
+    meant = path.rstrip("/")
     if isinstance(error, Problem):
         return told(path, status, error.code, detail, error.headers)
     if status == 404:
         detail = f"There is nothing at {path!r:.200}. The list of paths is at /openapi.json."
-        if path.endswith(("/chat/completions", "/messages", "/responses")):
+        if meant.endswith(("/chat/completions", "/messages", "/responses")):
             detail += " The base URL for a provider's SDK ends in /openai/v1 or /anthropic."
     # Whoever forgot the gateway's prefix reads OpenAI's errors only.
-    at = "/openai/" if path.endswith("/chat/completions") else path
+    at = "/openai/" if meant.endswith("/chat/completions") else path
     return told(at, status, _code(status), detail, error.headers)
 
 

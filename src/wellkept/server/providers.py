@@ -32,6 +32,8 @@ class Provider(ABC):
     answer: type[Answer]
     talks: str
     """Where memory has a part: the path of a conversation."""
+    goes_on: bool
+    """Whether an answer that the caller began leaves the beginning out."""
     other_talks: tuple[str, ...]
     """Paths at which one talks, too, and for which there is no memory."""
 
@@ -62,6 +64,10 @@ class Provider(ABC):
         added = [tool for tool in tools if self.tool_name(tool) not in taken]
         return {**body, "tools": [*given, *added]}, frozenset(map(self.tool_name, added))
 
+    def is_other_talk(self, path: str) -> bool:
+        """Whether one talks at ``path`` and there is no memory for it: another interface, or the right one at a wrong address."""
+        return path.startswith(self.other_talks) or (path != self.talks and path.endswith(self.talks))
+
     def tool_name(self, tool: Json) -> str:
         """The name of a tool's definition."""
         inner = tool.get("function")
@@ -70,11 +76,6 @@ class Provider(ABC):
     def drafts(self, body: Json) -> list[Draft]:
         """The conversation as events. Raises InvalidInput when it cannot be read."""
         return [parse(message, shape=self.name) for message in self.conversation(body)]
-
-    def prefill(self, body: Json) -> list[Json]:
-        """The beginning of an answer that the caller put into the model's mouth: it is said again in the answer."""
-        last = self.conversation(body)[-1:]
-        return last if last and last[0].get("role") == "assistant" else []
 
 
 def _messages(body: Json) -> list[Json]:
@@ -90,6 +91,7 @@ class OpenAI(Provider):
     name = "openai"
     answer = OpenAIAnswer
     talks = "/chat/completions"
+    goes_on = False
     other_talks = ("/responses", "/completions", "/threads", "/conversations")
 
     def conversation(self, body: Json) -> list[Json]:
@@ -102,7 +104,7 @@ class OpenAI(Provider):
             head[-1] = {**head[-1], "content": _joined(head[-1].get("content"), system)}
         elif system:
             head = [{"role": "system", "content": system}]
-        return {**body, "messages": [*head, *to_openai(items), *self.prefill(body)]}
+        return {**body, "messages": [*head, *to_openai(items)]}
 
     def error(self, status: int, message: str) -> bytes:
         kind = _ERRORS.get(status, "server_error")
@@ -130,13 +132,14 @@ class Anthropic(Provider):
     name = "anthropic"
     answer = AnthropicAnswer
     talks = "/messages"
+    goes_on = True
     other_talks = ("/complete", "/messages/batches")
 
     def conversation(self, body: Json) -> list[Json]:
         return _messages(body)
 
     def with_context(self, body: Json, system: str, items: Items) -> Json:
-        asked = {**body, "messages": [*to_anthropic(items)["messages"], *self.prefill(body)]}
+        asked = {**body, "messages": to_anthropic(items)["messages"]}
         if system:
             asked["system"] = _joined(body["system"], system) if body.get("system") else system
         return asked

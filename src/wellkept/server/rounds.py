@@ -1,12 +1,14 @@
 """Rounds of memory tools between the gateway and the model: the caller sees only the answer after the last one.
 
 While a round is under way it is not known whether its answer is the last, so that an answer comes in one piece here,
-also where it was asked for as a stream. Its bytes are still the upstream's.
+also where it was asked for as a stream. Its bytes are still the upstream's. The caller never sees a call of a memory tool:
+a model that does not stop calling them is asked again as if there were none.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +22,8 @@ from wellkept.server.providers import Json, Provider
 from wellkept.server.reply import Reply
 from wellkept.tools import definitions
 
+log = logging.getLogger("wellkept.gateway")
+
 MOST_ROUNDS = 5
 _LATER = json.dumps(
     {
@@ -32,7 +36,7 @@ _LATER = json.dumps(
 
 @dataclass
 class Rounds:
-    """Asks until an answer calls no memory tool.
+    """Asks until an answer calls no memory tool, but not for ever.
 
     Attributes:
         send: sends a request on.
@@ -47,27 +51,42 @@ class Rounds:
     read: Callable[[Reply], Answer | None]
     used: list[Json] = field(default_factory=list)
 
-    async def run(self, body: Json) -> Reply:
-        """The last reply, read to its end. Raises UpstreamFailed."""
-        body, ours = self.provider.with_tools(body, definitions(self.provider.name))
+    async def run(self, plain: Json) -> Reply:
+        """The last reply to the request ``plain``, which knows nothing of memory tools. Raises UpstreamFailed."""
+        reply = await self._with_tools(plain)
+        if reply is None:
+            log.warning(
+                "A model would not answer without memory tools; it was asked again as if there were none"
+            )
+            reply = await self.send(json.dumps(plain).encode())
+        return reply
+
+    async def _with_tools(self, plain: Json) -> Reply | None:
+        """The first reply that calls no memory tool, read to its end; None when the model gives none such."""
+        body, ours = self.provider.with_tools(plain, definitions(self.provider.name))
         for number in range(MOST_ROUNDS + 1):
             if number == MOST_ROUNDS:
                 body = self.provider.without_calls(body)
             reply = await self.send(json.dumps(body).encode())
-            message = self._message(reply, await reply.read())
+            answer = await self._answer(reply)
+            message = answer.message() if answer else None
             calls = _calls(message, self.provider) if message else []
-            if not message or not any(call.name in ours for call in calls):
+            if answer is None or message is None or not any(call.name in ours for call in calls):
                 return reply
+            if number == MOST_ROUNDS or answer.is_cut_short:
+                break
             body = self.provider.with_results(body, message, await self._results(calls, ours))
-        return reply
+        return None
 
-    def _message(self, reply: Reply, raw: bytes) -> Json | None:
+    async def _answer(self, reply: Reply) -> Answer | None:
+        """The answer in a reply that has come to its end; None for any other."""
+        raw = await reply.read()
         answer = self.read(reply)
         if answer is None:
             return None
         answer.feed(raw)
         answer.end()
-        return answer.message() if answer.complete else None
+        return answer if answer.complete else None
 
     async def _results(self, calls: Sequence[ToolCall], ours: frozenset[str]) -> list[tuple[str, str]]:
         """A result for each call. Those of the caller's own tools must wait: a model makes them again if it still

@@ -31,6 +31,11 @@ PAGES = 4 << 20
 TRIM_TICKS = 600
 """So often, in tenths of a second, memory that was freed goes back to the system: searches need some MB each for a moment."""
 
+MOST_HEAD = 64 << 10
+"""Bytes of the head of a request that has not ended with what was read at once."""
+
+_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
 _M_ARENA_MAX = -8  # malloc.h
 
 
@@ -124,14 +129,22 @@ class _Server(uvicorn.Server):
 
 
 def _protocol(seconds: float) -> type[HttpToolsProtocol]:
-    """uvicorn's protocol, with an end to waiting for the head of a request."""
+    """uvicorn's protocol, with an end to waiting for the head of a request, and to how long one may be."""
 
     class Protocol(HttpToolsProtocol):
         _deadline: asyncio.TimerHandle | None = None
+        _head = 0
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._wait()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._head = 0 if self._deadline is None else self._head + len(data)
+            if self._head > MOST_HEAD:
+                self.transport.write(_TOO_LARGE)
+                self.transport.close()
 
         def on_message_begin(self) -> None:
             self._wait()
@@ -153,5 +166,6 @@ def _protocol(seconds: float) -> type[HttpToolsProtocol]:
             if self._deadline is not None:
                 self._deadline.cancel()
                 self._deadline = None
+            self._head = 0
 
     return Protocol

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from wellkept.policy.facts.claims import Claim
 from wellkept.policy.privacy.needles import Needle
-from wellkept.records import Record, Scope
+from wellkept.records import Document, Record, Scope
 
 if TYPE_CHECKING:
     from wellkept.store.protocol import SessionRef
@@ -91,12 +91,19 @@ class Book(Record):
         facts: in any state.
         changes: the log, in order.
         extracted: by session, the seq up to which facts were extracted.
+        documents: the profile, each document with its versions; version 0 stands for the newest one of which no more is
+            known than its text.
+        doubts: what waits for a decision.
+        receipts: time (ms) and receipt of each erasure.
     """
 
     facts: tuple[Fact, ...] = ()
     changes: tuple[Change, ...] = ()
     graves: Graves = field(default_factory=Graves)
     extracted: Mapping[str, int] = field(default_factory=dict)
+    documents: tuple[Document, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    receipts: tuple[tuple[int, Mapping[str, Any]], ...] = ()
 
 
 class Facts(Protocol):

@@ -66,7 +66,6 @@ def _entry(said: _Said, zone: ZoneInfo) -> Entry:
 @lru_cache(maxsize=32)
 def _digested(said: tuple[_Said, ...], limit: int, zone: ZoneInfo, count: Count) -> str:
     """The digest, kept because the same events stand behind a window that does not move for many turns."""
-    from wellkept.policy.summaries.digest import digest
+    from wellkept.policy.summaries.digest import shortened
 
-    entries = [_entry(each, zone) for each in said]
-    return digest(entries, limit=limit, count=count).text if limit > 0 else ""
+    return shortened([_entry(each, zone) for each in said], limit, count) if limit > 0 else ""

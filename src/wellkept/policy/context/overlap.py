@@ -41,6 +41,17 @@ def fresh_from(stored: Sequence[Item], sent: Sequence[Item]) -> int:
     return max(runs, default=_Run(0, 0, 0)).sent
 
 
+def new_part(stored: Sequence[Item], sent: Sequence[Item]) -> tuple[int, int]:
+    """The places in the messages of a request to a model where what is new begins and where it ends.
+
+    ``stored``: at least the newest ``reach(len(sent))`` of the session. Behind the end stands how the caller begins the
+    answer, if that is what a last message of the assistant does: one with which the session does not end anyway.
+    """
+    begins = [item.role for item in sent[-1:]] == ["assistant"] and not fresh_from(stored[-1:], sent[-1:])
+    end = len(sent) - begins
+    return fresh_from(stored[-reach(end) :], sent[:end]), end
+
+
 def _tail_run(old: Sequence[Hashable], new: Sequence[Hashable]) -> _Run | None:
     """The longest run that ends where the session ends."""
     runs = (_Run(_common(old, new, place), len(old), place) for place in range(1, len(new) + 1))

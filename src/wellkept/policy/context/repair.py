@@ -6,7 +6,7 @@ Nothing here changes an event; where something must differ, a changed copy takes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -256,8 +256,28 @@ def _opened(events: list[Message]) -> list[Message]:
         if event.role == "user":
             break
         if event.role != "system":
-            return [*events[:index], _new(event, "user", OPENING, OPENING), *events[index:]]
+            return [*events[:index], opening(event), *events[index:]]
     return events
+
+
+def unanswered(events: Iterable[Event], new: Iterable[Draft]) -> Iterator[Event]:
+    """``events``, which were repaired, without the placeholders of results that come among the ``new`` messages."""
+    come = {block.id for draft in new for block in blocks_of(draft.content) if isinstance(block, ToolResult)}
+    for event in events:
+        kept = tuple(block for block in blocks_of(event.content) if not _is_placeholder(block, come))
+        if event.role != "tool" or len(kept) == len(event.content):
+            yield event
+        elif kept:
+            yield replace(event, content=kept)
+
+
+def _is_placeholder(block: Block, ids: Collection[str]) -> bool:
+    return isinstance(block, ToolResult) and block.id in ids and block.content == PLACEHOLDER
+
+
+def opening(near: Message) -> Message:
+    """What is said for the user where nobody's words are shown: no provider takes a request without a message."""
+    return _new(near, "user", OPENING, OPENING)
 
 
 def _closed(events: list[Message]) -> list[Message]:

@@ -205,7 +205,7 @@ def _anthropic_block(block: Block, role: str, origin: str | None) -> Json | None
         return _anthropic_thinking(block)
     if isinstance(block, ToolCall):
         call = {"type": "tool_use", "id": safe_id(block.id), "name": safe_id(block.name)}
-        return {**call, "input": _arguments(block.arguments), **_own(block, "anthropic")}
+        return {**call, "input": arguments_object(block.arguments), **_own(block, "anthropic")}
     if isinstance(block, ToolResult):
         return _anthropic_result(block, origin)
     if isinstance(block, Image):
@@ -253,8 +253,8 @@ def _anthropic_image(image: Image, role: str) -> Json:
     return {"type": "image", "source": {"type": "base64", "media_type": head[5:], "data": data}}
 
 
-def _arguments(text: str) -> Json:
-    """Arguments as the object that Anthropic wants; what is none stands under the key ``arguments``."""
+def arguments_object(text: str) -> Json:
+    """A call's arguments as the object that Anthropic wants; what is none stands under the key ``arguments``."""
     try:
         value = json.loads(text or "{}", parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -18,6 +18,7 @@ _UNSEEN = lazy.compile(
     r"[\u0300-\u036f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
 )
 _BLANKS = lazy.compile(r"\s+")
+_SPACED = lazy.compile(SPACED)
 _LETTERS = lazy.compile(f"{SPACED}+")
 _STRUCTURE = frozenset(("type", "text", "content", "id", "name", "arguments"))  # of blocks
 _WORDS = lazy.compile(r"[^\s,.;:!?，。；：！？、]+")
@@ -31,15 +32,12 @@ class Needle:
         inflected: other endings of its words count, too ("peanut" for "peanuts").
     """
 
-    __slots__ = ("_pattern", "_short", "_starts", "_stems", "text")
+    __slots__ = ("_begins", "_ends", "_plain", "_starts", "_stems", "text")
 
     def __init__(self, text: str, *, inflected: bool = False) -> None:
         self.text = text
-        plain = folded(text).strip()
-        self._short = plain
-        before = f"(?<!{SPACED})" if re.match(SPACED, plain) else ""
-        after = f"(?!{SPACED})" if re.search(f"{SPACED}$", plain) else ""
-        self._pattern = re.compile(f"{before}{re.escape(plain)}{after}") if plain else None
+        self._plain = plain = folded(text).strip()
+        self._begins, self._ends = _is_spaced(plain[:1]), _is_spaced(plain[-1:])
         words_only = all(re.match(SPACED, word) for word in re.findall(r"\w", plain))
         self._stems = _stems(plain) if inflected and words_only else []
         # A stem is its word up to the last two letters ("die" of "dying"), so that most texts need not be stemmed.
@@ -47,12 +45,21 @@ class Needle:
 
     def stands_in(self, text: str) -> bool:
         """Whether ``text`` holds it."""
-        if self._pattern is None:
+        if not self._plain:
             return False
         plain = folded(text)
-        if self._short in plain and self._pattern.search(plain):
-            return True
-        return bool(self._stems) and self._is_inflected_in(plain)
+        return self._is_written_in(plain) or (bool(self._stems) and self._is_inflected_in(plain))
+
+    def _is_written_in(self, plain: str) -> bool:
+        """Whether it stands there as it is, and is no part of longer words."""
+        at = plain.find(self._plain)
+        while at >= 0:
+            end = at + len(self._plain)
+            before, after = plain[at - 1 : at] if at else "", plain[end : end + 1]
+            if not (self._begins and _is_spaced(before)) and not (self._ends and _is_spaced(after)):
+                return True
+            at = plain.find(self._plain, at + 1)
+        return False
 
     def _is_inflected_in(self, plain: str) -> bool:
         if not plain.isascii():
@@ -118,7 +125,16 @@ def _leaves(value: Any) -> Iterator[str]:
 
 def _stems(plain: str) -> list[str]:
     """The words of a folded text without their endings; not their parts, so that "13" is not in "A13"."""
-    return [stem for word in _LETTERS.findall(plain) for stem in index_tokens(word)[:1]]
+    return [stem for word in _LETTERS.findall(plain) for stem in _stem(word)]
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str) -> list[str]:
+    return index_tokens(word)[:1]
+
+
+def _is_spaced(character: str) -> bool:
+    return _SPACED.match(character) is not None
 
 
 def _runs(wanted: Sequence[str], there: Sequence[str]) -> bool:

@@ -41,14 +41,6 @@ class Meaning(Record):
         }
 
 
-def of_cosines(cosines: Mapping[int, float], calibration: tuple[float, float] = (0.0, 1.0)) -> Meaning:
-    """The ``Meaning`` of the cosines of all documents of a memory."""
-    count = len(cosines) or 1
-    mean = math.fsum(cosines.values()) / count
-    variance = math.fsum((cosine - mean) ** 2 for cosine in cosines.values()) / count
-    return Meaning(cosines=cosines, mean=mean, deviation=math.sqrt(variance), calibration=calibration)
-
-
 def deviation(scores: Collection[float], documents: int) -> float:
     """The standard deviation of text scores over all ``documents``, of which those without a score have 0."""
     mean = math.fsum(scores) / (documents or 1)

@@ -92,15 +92,27 @@ def lone(terms: Collection[words.Term], postings: Mapping[words.Term, Postings])
     return dict.fromkeys(islice((term for term in rare if term not in terms), _MAX_CHARACTERS), _LONE)
 
 
+def counted(
+    terms: Mapping[words.Term, float], postings: Mapping[words.Term, Postings]
+) -> dict[words.Term, float]:
+    """Those of ``terms`` that tell how much of the question a document holds: all but emoji that none does.
+
+    A word that nobody used was asked for and is missing; an emoji that nobody used was put there for show.
+    """
+    return {term: weight for term, weight in terms.items() if postings[term] or not words.is_emoji(term.text)}
+
+
 def _plain(text: str) -> str:
     """``text`` as the patterns below are written: they are searched for much faster than if they ignored case."""
     return words.simplify(text.lower())
 
 
 def _weigh(terms: list[words.Term]) -> dict[words.Term, float]:
-    """Terms with weights: half for a pair with a function word in it."""
+    """Terms with weights: half for an emoji, and for a pair with a function word in it."""
     telling = [term for term in terms if not term.stop] or terms
-    return {term: _HALF if words.is_loose(term.text) else 1.0 for term in telling}
+    return {
+        term: _HALF if words.is_loose(term.text) or words.is_emoji(term.text) else 1.0 for term in telling
+    }
 
 
 _HALF = 0.5

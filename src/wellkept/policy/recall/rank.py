@@ -166,7 +166,8 @@ def _found(key: int, pool: _Pool, factors: Mapping[str, float], meant: Meaning |
     return Found(
         key=key,
         score=sum(parts.values()) * math.prod(factors.values()),
-        relevance=min(1.0, max(shares, meant.similarity(key) if meant else 0.0)),
+        # What holds every part of the question passes a threshold of 1, however the parts were rounded.
+        relevance=min(1.0, max(round(shares, 9), meant.similarity(key) if meant else 0.0)),
         parts={**parts, **factors},
         around=tuple([near for near in (before, after) if near in pool.docs]),
     )
@@ -176,6 +177,7 @@ def _held(
     terms: Mapping[Term, float], postings: Mapping[Term, Postings], documents: int
 ) -> dict[Term, tuple[float, Postings]]:
     """The share of each term in what the question says, of which rare terms have more, and where it stands."""
-    weights = {term: weight * bm25.idf(documents, len(postings[term])) for term, weight in terms.items()}
+    counted = question.counted(terms, postings)
+    weights = {term: weight * bm25.idf(documents, len(postings[term])) for term, weight in counted.items()}
     total = sum(weights.values())
     return {term: (weight / total, postings[term]) for term, weight in weights.items()}

@@ -13,15 +13,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import islice
-from typing import Literal, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Literal, NamedTuple, TypeAlias
 
 from wellkept.policy.text import days, lazy
 from wellkept.policy.text.dates import parse
-from wellkept.policy.text.keydata import HARD, KeyDatum, extract
+from wellkept.policy.text.keydata import HARD, KeyDatum, Kind, extract
+from wellkept.policy.text.remember import remembered
 from wellkept.records import Record
 
 Key: TypeAlias = tuple[str, str, str]
@@ -38,9 +38,9 @@ class Entry(Record):
     date: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence(Record):
-    """A sentence and its key data (places relative to the sentence).
+    """A sentence and its key data (places relative to the sentence), with what is found out of it once for all digests.
 
     ``rank`` says what the sentence is kept for: 0 nothing, 1 names, places and ids, 2 preferences and
     to-dos, 3 constraints, 4 numbers, dates, times and amounts.
@@ -49,6 +49,36 @@ class Sentence(Record):
     text: str
     data: tuple[KeyDatum, ...]
     rank: int
+
+    @cached_property
+    def keys(self) -> dict[Key, KeyDatum]:
+        """Its key data by what makes two of them the same, wherever they are said."""
+        return {(datum.kind, datum.value, ""): datum for datum in self.data}
+
+    @cached_property
+    def relative(self) -> bool:
+        """Whether a day that it names depends on the day it was said."""
+        return any(map(_relative, self.data))
+
+    @cached_property
+    def clauses(self) -> tuple[str, tuple[KeyDatum, ...]]:
+        """Those with numbers, dates, times, amounts or constraints, and their key data."""
+        edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(self.text)), len(self.text)]
+        wanted = (datum for datum in self.data if datum.kind in HARD or datum.kind == "constraint")
+        kept = {clause for datum in wanted for clause in _inside(datum, edges)}
+        data = tuple(datum for datum in self.data if kept.issuperset(_inside(datum, edges)))
+        text = "".join(self.text[edges[clause] : edges[clause + 1]] for clause in sorted(kept))
+        return text.strip(), data
+
+    @cached_property
+    def alone(self) -> dict[int, str]:
+        """How its values are written where they stand alone, by their place: those that once had to (``_alone``)."""
+        return {}
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Of its key data."""
+        return frozenset(datum.kind for datum in self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +94,7 @@ class Digest(Record):
     bared: tuple[KeyDatum, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A sentence on its way into a digest. ``line`` is the same for sentences that share a line."""
 
     line: int
@@ -88,9 +117,6 @@ def digest(
         previous: text of an older digest; its lines come first and give way first.
     """
     pieces = _unrepeated([*_parsed(previous), *_chosen(entries)])
-    text = _rendered(pieces)
-    if count(text) <= limit:
-        return Digest(text, _spoken_of(pieces), ())
     fitted = _fitted(pieces, limit, count)
     there = {key for piece in fitted for key in _keys(piece)}
     dropped = {
@@ -100,6 +126,11 @@ def digest(
         if key not in there
     }
     return Digest(_rendered(fitted), _spoken_of(fitted), tuple(dropped.values()), _bared(pieces, fitted))
+
+
+def shortened(entries: Iterable[Entry], limit: int, count: Callable[[str], int]) -> str:
+    """The text of a digest of ``entries`` alone, for one that is not kept: what it leaves out is not noted."""
+    return _rendered(_fitted(_unrepeated(_chosen(entries)), limit, count))
 
 
 def _bared(before: Iterable[_Piece], after: Iterable[_Piece]) -> tuple[KeyDatum, ...]:
@@ -124,6 +155,9 @@ def _relative(datum: KeyDatum) -> bool:
 
 
 def _keys(piece: _Piece) -> dict[Key, KeyDatum]:
+    """What it says by what makes two data the same."""
+    if piece.data is piece.sentence.data and not (piece.date and piece.sentence.relative):
+        return piece.sentence.keys
     return {(datum.kind, datum.value, piece.date if _relative(datum) else ""): datum for datum in piece.data}
 
 
@@ -143,24 +177,17 @@ _PREFERENCE = lazy.compile(
     r"|(?<!as )(?:i|we|they|you|really|also|don['’]t|didn['’]t) like[ds]?)\b",
     re.IGNORECASE,
 )
-_CACHED = 8_192
 _QUOTED = 400  # characters
 _AROUND = 120
 
 
+@remembered(1 << 20)
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of ``text`` with their key data. Code blocks, URLs and abbreviations stay whole.
 
-    Texts of usual length are remembered, so that the digest of a conversation reads each message once.
+    They are remembered, so that the digests of a conversation read each message once.
     """
-    return _remembered(text) if len(text) <= _CACHED else _sentences(text)
-
-
-def _sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(_sentence(part) for part in _split(text) if part)
-
-
-_remembered = lru_cache(maxsize=1_024)(_sentences)
 
 
 def _split(text: str) -> Iterator[str]:
@@ -272,12 +299,12 @@ _TOKENS_PER_VALUE = 2  # a value and what parts it from the next
 
 def _fitted(pieces: list[_Piece], limit: int, count: Callable[[str], int]) -> list[_Piece]:
     """``pieces`` after as few concessions as ``limit`` allows."""
+    if count(_rendered(pieces)) <= limit:
+        return pieces
     last = {key: place for place, piece in enumerate(pieces) for key in _keys(piece)}
-    only_here: list[set[Key]] = [set() for _ in pieces]
-    for key, place in last.items():
-        only_here[place].add(key)
-    bare = [_reduced(piece, "values", only, limit) for piece, only in zip(pieces, only_here, strict=True)]
-    sizes = [count(piece.text) + 1 for piece in bare]
+    ranked = [place for place, piece in enumerate(pieces) if piece.sentence.rank == 4]
+    bare = {place: _bare(pieces[place], place, last, limit) for place in ranked}
+    sizes = {place: count(piece.text) + 1 for place, piece in bare.items()}
     steps = [
         (place, bare[place] if form == "values" else _reduced(pieces[place], form))
         for place, form in _concessions(pieces, _protected(pieces, limit, count), sizes, limit * 3 // 4)
@@ -304,14 +331,14 @@ def _protected(pieces: list[_Piece], limit: int, count: Callable[[str], int]) ->
     constraints; then wishes and to-dos, as far as a fifth of ``limit`` holds all.
     """
     newest = [place for place in range(len(pieces) - 1, -1, -1) if pieces[place].speaker not in _MACHINES]
-    kinds = {place: {datum.kind for datum in pieces[place].sentence.data} for place in newest}
+    kinds = {place: pieces[place].sentence.kinds for place in newest}
     bound = [place for place in newest if "constraint" in kinds[place]]
     dated = [place for place in newest if kinds[place] & {"constraint", "todo"} and kinds[place] & HARD]
     wished = [place for place in newest if pieces[place].sentence.rank == 2]
     taken, protected = 0, set()
     most = dict.fromkeys((*dated, *bound), limit * 2 // 5)
     for place in dict.fromkeys((*most, *wished)):
-        text = _clauses(pieces[place].sentence)[0] or pieces[place].text
+        text = pieces[place].sentence.clauses[0] or pieces[place].text
         taken += count(f"{pieces[place].speaker}: {text}\n")
         if taken > most.get(place, limit // 5):
             break
@@ -320,7 +347,7 @@ def _protected(pieces: list[_Piece], limit: int, count: Callable[[str], int]) ->
 
 
 def _concessions(
-    pieces: list[_Piece], protected: set[int], sizes: Sequence[int], room: int
+    pieces: list[_Piece], protected: set[int], sizes: Mapping[int, int], room: int
 ) -> Iterator[tuple[int, Form]]:
     """What to give up, in this order, each from the oldest piece to the newest; the protected at the end.
 
@@ -350,33 +377,22 @@ def _concessions(
     yield from ((place, "gone") for place in (*machines, *people, *sorted(protected)))
 
 
-def _reduced(piece: _Piece, form: Form, only_here: Collection[Key] = (), limit: int = 0) -> _Piece:
-    """``piece`` in a shorter ``form``; as values, those that are ``only_here``, no more than may ever fit."""
-    sentence, text = piece.sentence, ""
-    data: tuple[KeyDatum, ...] = ()
-    if form == "clauses":
-        text, data = _clauses(sentence)
-    elif form == "values":
-        own = (datum for key, datum in _keys(piece).items() if key in only_here and datum.kind in HARD)
-        data = tuple(islice(own, max(limit // _TOKENS_PER_VALUE, 0)))
-        text = "; ".join(
-            _bare(datum, sentence.text) + _day(datum, sentence.text, piece.date) for datum in data
-        )
-    return _Piece(piece.line, piece.date, piece.speaker, sentence, form, text, data)
+def _bare(piece: _Piece, place: int, last: Mapping[Key, int], limit: int) -> _Piece:
+    """``piece`` as bare values: those that are said at its ``place`` for the ``last`` time, no more than may ever fit."""
+    sentence = piece.sentence
+    own = [datum for key, datum in _keys(piece).items() if datum.kind in HARD and last[key] == place]
+    data = tuple(own[: max(limit // _TOKENS_PER_VALUE, 0)])
+    values = [_alone(datum, sentence) + _day(datum, sentence, piece.date) for datum in data]
+    return _Piece(piece.line, piece.date, piece.speaker, sentence, "values", "; ".join(values), data)
+
+
+def _reduced(piece: _Piece, form: Form) -> _Piece:
+    """``piece`` in its clauses that count, or gone."""
+    text, data = piece.sentence.clauses if form == "clauses" else ("", ())
+    return _Piece(piece.line, piece.date, piece.speaker, piece.sentence, form, text, data)
 
 
 _CLAUSE_BREAK = lazy.compile(r"[，；]|[,;](?=\s)")
-
-
-@lru_cache(maxsize=1_024)
-def _clauses(sentence: Sentence) -> tuple[str, tuple[KeyDatum, ...]]:
-    """The clauses of ``sentence`` with numbers, dates, times, amounts or constraints, and their key data."""
-    edges = [0, *(match.end() for match in _CLAUSE_BREAK.finditer(sentence.text)), len(sentence.text)]
-    wanted = (datum for datum in sentence.data if datum.kind in HARD or datum.kind == "constraint")
-    kept = {clause for datum in wanted for clause in _inside(datum, edges)}
-    data = tuple(datum for datum in sentence.data if kept.issuperset(_inside(datum, edges)))
-    text = "".join(sentence.text[edges[clause] : edges[clause + 1]] for clause in sorted(kept))
-    return text.strip(), data
 
 
 def _inside(datum: KeyDatum, edges: list[int]) -> range:
@@ -384,19 +400,28 @@ def _inside(datum: KeyDatum, edges: list[int]) -> range:
     return range(bisect_right(edges, datum.start) - 1, bisect_left(edges, datum.end))
 
 
-@lru_cache(maxsize=1_024)
-def _bare(datum: KeyDatum, sentence: str) -> str:
+def _alone(datum: KeyDatum, sentence: Sentence) -> str:
     """``datum`` as written, with the word before it where it would not be understood alone ("in May")."""
+    if datum.start not in sentence.alone:
+        sentence.alone[datum.start] = _understood(datum, sentence.text)
+    return sentence.alone[datum.start]
+
+
+def _understood(datum: KeyDatum, sentence: str) -> str:
     if any((other.kind, other.value) == (datum.kind, datum.value) for other in extract(datum.text)):
         return datum.text
     before = sentence[max(0, datum.start - 30) : datum.start].rstrip().rpartition(" ")[2]
     return f"{before} {datum.text}".strip()
 
 
-@lru_cache(maxsize=1_024)
-def _day(datum: KeyDatum, sentence: str, said: str) -> str:
+def _day(datum: KeyDatum, sentence: Sentence, said: str) -> str:
     """The day that a relative ``datum`` means, behind an equals sign; "" where its sentence leaves that open."""
-    reference = parse(said, "UTC") if said and _relative(datum) else None
+    return _meant(datum, sentence.text, said) if said and sentence.relative and _relative(datum) else ""
+
+
+@lru_cache(maxsize=1_024)
+def _meant(datum: KeyDatum, sentence: str, said: str) -> str:
+    reference = parse(said, "UTC")
     day = days.meant(sentence, datum.start, reference, "UTC") if reference else None
     return f" = {day}" if day else ""
 

@@ -18,14 +18,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, islice
 from operator import add
 from typing import NamedTuple
 
 from wellkept.policy.text import han, lazy
 from wellkept.policy.text.stem import stem
 
-TOKENS_VERSION = 2
+TOKENS_VERSION = 3
 """Raised when the same text gives other tokens than before; see ``tokens_version``."""
 
 JOINT = "ˑ"
@@ -33,6 +33,9 @@ JOINT = "ˑ"
 
 MAX_TOKEN = 64
 """Longer words are clipped to this many characters, in the index and in queries alike."""
+
+MAX_VOCABULARY = 200_000
+"""Of a text with more different tokens than this, only those that come first count. A dump may have so many, hardly a book."""
 
 MAX_TERMS = 512
 """A query keeps its first so many different terms: what has more is a document, not a question."""
@@ -53,7 +56,24 @@ class Term(NamedTuple):
 
 
 def index_tokens(text: str) -> list[str]:
-    """The tokens of ``text`` in order, as often as they occur; none when it has no word, digit or emoji."""
+    """The tokens of ``text`` in order, as often as they occur; none when it has no word, digit or emoji.
+
+    See ``MAX_VOCABULARY`` for what is left out of the longest texts.
+    """
+    tokens = _tokens(text)
+    return tokens if len(tokens) <= MAX_VOCABULARY else _with_first(tokens, MAX_VOCABULARY)
+
+
+def _with_first(tokens: list[str], count: int) -> list[str]:
+    """``tokens`` without those that are none of the first ``count`` different ones."""
+    known = dict.fromkeys(tokens)
+    if len(known) <= count:
+        return tokens
+    first = set(islice(known, count))
+    return [token for token in tokens if token in first]
+
+
+def _tokens(text: str) -> list[str]:
     if text.isascii():
         chunks = _ASCII_CHUNK.findall(text)
         short = len(text) <= MAX_TOKEN or max(map(len, chunks), default=0) <= MAX_TOKEN
@@ -120,6 +140,11 @@ def is_telling(token: str) -> bool:
 def is_loose(token: str) -> bool:
     """True for a pair of characters of which one is a function word, as 的猫: less than a word."""
     return len(token) == 2 and not _STOP_CHARACTERS.isdisjoint(token)
+
+
+def is_emoji(token: str) -> bool:
+    """True for an emoji, which decorates what is said more often than it says something."""
+    return token.startswith(JOINT)
 
 
 def characters(token: str) -> list[str]:

@@ -11,7 +11,7 @@ from wellkept.server.auth import visitor_of
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
 from wellkept.server.wire import Shown, answer
-from wellkept.store.protocol import KeyRole
+from wellkept.store.apikeys import KeyRole
 
 router = APIRouter(tags=["service"], responses=PROBLEMS)
 

@@ -16,7 +16,7 @@ from wellkept.server.idempotency import IdempotentRoute
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, Shown, answer, number, page
-from wellkept.store.protocol import Job, JobState
+from wellkept.store.jobs import Job, JobState
 
 router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute, responses=PROBLEMS)
 

@@ -18,7 +18,7 @@ from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, Shown, answer, number, page
-from wellkept.store.protocol import Trace
+from wellkept.store.traces import Trace
 from wellkept.trace import Replay, TraceList, policy_of
 
 router = APIRouter(prefix="/v1", tags=["traces"], route_class=StrictRoute, responses=PROBLEMS)

@@ -15,6 +15,7 @@ from wellkept.cli.clock import StoryClock
 from wellkept.cli.exports import items, oldest_first
 from wellkept.cli.importer import Importer, Report
 from wellkept.errors import InvalidInput, Unsupported
+from wellkept.facts.copies import book_of
 from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import Admin, Reader
@@ -22,6 +23,7 @@ from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Shown, answer
+from wellkept.store.facts import Book
 
 router = APIRouter(prefix="/v1", tags=["transfer"], route_class=StrictRoute, responses=PROBLEMS)
 
@@ -69,8 +71,8 @@ def _exported(memory: Memory, scope: Scope, session_id: str | None) -> str:
     descriptor, path = tempfile.mkstemp(prefix="wellkept-", suffix=".jsonl")
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-            whole = session_id is None
-            formats.write(items(memory, scope, infos, profile=whole, memories=whole), stream)
+            book = book_of(memory._core, scope) if session_id is None else Book()
+            formats.write(items(memory, scope, infos, book), stream)
     except BaseException:
         os.unlink(path)
         raise

@@ -12,14 +12,12 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from wellkept.server.panel import door, facts, forget, jobs, requests, review, search, sessions, summaries
-from wellkept.server.panel.logins import Logins
 
 NOUNS = (door, sessions, requests, summaries, facts, forget, review, search, jobs)
 
 
 def install(app: FastAPI) -> None:
     """Put the panel's pages into ``app``."""
-    app.state.logins = Logins()
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     for noun in NOUNS:
         app.include_router(noun.router, include_in_schema=False)

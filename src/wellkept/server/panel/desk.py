@@ -16,15 +16,14 @@ from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import LEVELS, Visitor, scope_of
-from wellkept.server.panel.logins import COOKIE, Logins
 from wellkept.server.panel.render import SECURITY, html
 from wellkept.server.panel.words import LANGUAGES, Words, choose
 from wellkept.server.problems import Problem, status_of
 from wellkept.server.service import Service, service_of
-from wellkept.store.protocol import KeyRole
+from wellkept.store.apikeys import KeyRole
 from wellkept.user import UserMemory, UserReader
 
-LANGUAGE, THEME = "wellkept_language", "wellkept_theme"
+COOKIE, LANGUAGE, THEME = "wellkept_login", "wellkept_language", "wellkept_theme"
 THEMES = ("auto", "light", "dark")
 PAGE = 50
 
@@ -41,10 +40,9 @@ class Guest:
         return service_of(self.request)
 
     @property
-    def logins(self) -> Logins:
-        """Who is logged in."""
-        found: Logins = self.request.app.state.logins
-        return found
+    def token(self) -> str | None:
+        """What the browser's cookie says of a login: a random token that stands for a key."""
+        return self.request.cookies.get(COOKIE)
 
     @property
     def words(self) -> Words:
@@ -60,7 +58,7 @@ class Guest:
 
     async def visitor(self) -> Visitor:
         """Who sent it. Raises a 401 problem for nobody where a key is needed."""
-        return await self.service.doorkeeper.admit(self.logins.key(self.request.cookies.get(COOKIE)))
+        return await self.service.doorkeeper.admit_login(self.token)
 
     def show(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """A page around which nothing is known of any memory."""
@@ -68,7 +66,7 @@ class Guest:
         shared = {
             "t": words, "language": words.language, "languages": LANGUAGES, "theme": self.theme, "themes": THEMES,
             "here": here(self.request), "path": self.request.url.path, "zone": self.service.memory.policy.time_zone,
-            "scope": None, "logged_in": self.logins.key(self.request.cookies.get(COOKIE)) is not None,
+            "scope": None, "logged_in": self.token is not None,
         }  # fmt: skip
         return html(template, {**shared, **values}, status)
 
@@ -173,7 +171,9 @@ class PanelRoute(APIRoute):
                 return await handler(request)
             except Problem as problem:
                 if problem.status_code == 401:
-                    return go(f"/login?next={quote(here(request))}")
+                    away = go(f"/login?next={quote(here(request))}")
+                    away.delete_cookie(COOKIE)
+                    return away
                 return _failure(request, problem.status_code, problem.detail)
             except WellkeptError as error:
                 return _failure(request, status_of(error), str(error))

@@ -8,9 +8,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from wellkept.apikeys import LOGIN_SECONDS
 from wellkept.records import Scope
 from wellkept.server.auth import Visitor
 from wellkept.server.panel.desk import (
+    COOKIE,
     LANGUAGE,
     THEME,
     THEMES,
@@ -21,9 +23,7 @@ from wellkept.server.panel.desk import (
     go,
     inside,
 )
-from wellkept.server.panel.logins import COOKIE, SECONDS
 from wellkept.server.panel.words import LANGUAGES
-from wellkept.server.problems import Problem
 
 router = APIRouter(route_class=PanelRoute)
 YEAR = 365 * 86400
@@ -80,19 +80,19 @@ async def ask(guest: AnyGuest, next: Annotated[str, Query(max_length=8192)] = "/
 async def login(guest: AnyGuest, form: Posted) -> Response:
     """Let in whoever has a key."""
     key, then = form.get("key", "").strip(), inside(form.get("next", "/"))
-    try:
-        await guest.service.doorkeeper.admit(key or None)
-    except Problem:
+    token = await guest.service.memory.keys.log_in(key)
+    if token is None:
         return guest.show("login.html", {"next": then, "wrong": True}, 401)
     response = go(then)
-    _keep(guest, response, COOKIE, guest.logins.open(key), SECONDS)
+    _keep(guest, response, COOKIE, token, LOGIN_SECONDS)
     return response
 
 
 @router.post("/logout")
 async def logout(guest: AnyGuest) -> Response:
     """End the login."""
-    guest.logins.close(guest.request.cookies.get(COOKIE))
+    if guest.token is not None:
+        await guest.service.memory.keys.log_out(guest.token)
     response = go("/login")
     response.delete_cookie(COOKIE)
     return response

@@ -15,7 +15,7 @@ from wellkept.memory import Memory
 from wellkept.records import Record
 from wellkept.server.panel.desk import PAGE, Desk, PanelRoute, Reading, Ruling
 from wellkept.server.panel.sessions import Seq
-from wellkept.store.protocol import Job, JobState
+from wellkept.store.jobs import Job, JobState
 
 router = APIRouter(route_class=PanelRoute)
 

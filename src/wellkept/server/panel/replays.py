@@ -10,7 +10,7 @@ from wellkept.errors import BudgetExceeded, InvalidInput, NotFound
 from wellkept.records import Event, Policy, Record, text_of
 from wellkept.server.panel.shots import Shot, of_context, of_trace
 from wellkept.session import SessionReader
-from wellkept.store.protocol import Trace
+from wellkept.store.traces import Trace
 from wellkept.trace import policy_of
 
 LEVERS = ("profile_share", "facts_share", "summary_share", "recall_share", "recall_limit", "similarity_threshold")  # fmt: skip

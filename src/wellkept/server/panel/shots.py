@@ -11,7 +11,7 @@ from typing import Any
 from wellkept.context import Context
 from wellkept.policy.context.assemble import NOTE
 from wellkept.records import Candidate, Record, plain
-from wellkept.store.protocol import Trace
+from wellkept.store.traces import Trace
 
 TIERS = ("profile", "facts", "summary", "news", "recall", "bridge", "window")
 FRAME = "frame"

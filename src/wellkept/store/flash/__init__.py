@@ -23,8 +23,8 @@ from wellkept.store.flash.location import DEVICE, parse
 from wellkept.store.flash.lock import locked
 from wellkept.store.flash.memories import Memories
 from wellkept.store.flash.places import Places
-from wellkept.store.flash.plan import Planner, owner_of, set_owner
-from wellkept.store.flash.scrub import left, purge
+from wellkept.store.flash.plan import Planner, items_of, owner_of, set_owner
+from wellkept.store.flash.scrub import left, purge, purge_unknown
 from wellkept.store.health import Finding, Progress, Report
 from wellkept.store.search import Vectors
 from wellkept.store.sqlite import SqliteTables
@@ -254,12 +254,15 @@ class FlashStore:
 
     # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def scrub(self, texts: Sequence[str]) -> int:
+    def scrub(self, texts: Sequence[str] | None) -> int:
         """See ``store.protocol.Store``. What a flash chip keeps in blocks that are free is out of reach."""
 
         def work(connection: apsw.Connection) -> int:
             self._finish(connection)
             self._checkpoint(connection)
+            if texts is None:
+                purge_unknown(self._places, items_of(connection))
+                return 0
             purge(self._places, texts)
             return len(left(connection, self._kept, self._places.root, texts))
 

@@ -13,11 +13,13 @@ import apsw
 
 from wellkept.errors import InvalidInput
 from wellkept.policy.content import dumps
+from wellkept.policy.recall.terms import terms_ahead
 from wellkept.records import ROLES, Draft, Scope
+from wellkept.store.events import NewEvent
 from wellkept.store.flash import plan
 from wellkept.store.flash.messages import draft_of
 from wellkept.store.flash.places import Place, Places, home_of, place_of
-from wellkept.store.protocol import NewEvent, SessionRef, Tables
+from wellkept.store.protocol import SessionRef, Tables
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump
 from wellkept.store.sqlite.tally import Tally
@@ -231,14 +233,16 @@ class Adoption:
             self._db.execute(ADD_RECORD, (ref.key << SEQ_BITS | event.seq, line.length, line.crc))
 
     def _new_event(self, draft: Draft, at: int) -> NewEvent:
+        stored = dumps(draft.content)
         return NewEvent(
             role=draft.role,
             content=draft.content,
-            stored=dumps(draft.content),
+            stored=stored,
             ts=at,
             tokens=self._tally.count(draft.content, draft.speaker),
             speaker=draft.speaker,
             metadata=draft.metadata,
+            terms=terms_ahead(draft.content, stored, draft.speaker),
         )
 
     def _time(self, place: Place) -> int:

@@ -36,6 +36,7 @@ ADD_RECORD = "INSERT INTO flash_records (event, length, crc, whole) VALUES (?, ?
 DROP_RECORD = "DELETE FROM flash_records WHERE event = ? RETURNING length, crc"
 ITEM = "SELECT item FROM flash_items WHERE fact = ?"
 NAME_ITEM = "INSERT INTO flash_items (fact, item) VALUES (?, ?)"
+ITEMS = "SELECT f.key, i.item FROM facts f LEFT JOIN flash_items i ON i.fact = f.key"
 IN_USE = "SELECT 1 FROM flash_items WHERE item = ?"
 DROP_ITEM = "DELETE FROM flash_items WHERE fact = ? RETURNING item"
 
@@ -44,6 +45,11 @@ def owner_of(connection: apsw.Connection) -> Scope | None:
     """Whose memory lies in the root itself, if that is settled."""
     value = connection.execute(OWNER).get
     return Scope(*json.loads(value)) if value else None
+
+
+def items_of(connection: apsw.Connection) -> set[str]:
+    """The names of all memories on the device, archived ones too."""
+    return {item or fact_id(key) for key, item in connection.execute(ITEMS)}
 
 
 def set_owner(connection: apsw.Connection, scope: Scope) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from wellkept.policy.privacy.needles import Needle
 from wellkept.store.flash.places import Places
 from wellkept.store.flash.rows import Table
 from wellkept_flash import text
+from wellkept_flash.items import parse
 
 _LINE = re.compile(r"(?:[0-9a-f]{8} )?([{\[].*)")  # of a device's file, or of our journal
 _OURS = {"role", "type"}
@@ -26,19 +27,29 @@ _IDS_ONLY = {"memory_digest.log"}
 def purge(places: Places, texts: Sequence[str]) -> None:
     """Rewrite what may still hold words that no record has any more."""
     needles = [Needle(text) for text in texts]
+    _purge(places, lambda data: bool(_held(data, needles)), lambda data: bool(_held(data, needles)))
+
+
+def purge_unknown(places: Places, items: Collection[str]) -> None:
+    """The same when nobody knows the words: leave nothing beside the records but archived memories that are ``items``."""
+    _purge(places, lambda line: parse(line).id not in items, lambda _: True)
+
+
+def _purge(places: Places, is_gone: Callable[[bytes], bool], is_spoilt: Callable[[bytes], bool]) -> None:
+    """Leave out lines of archives that are gone, and damaged files that are spoilt by what they hold."""
     for home in places.homes():
         if places.holds_something(home):
             memory = places.memory(home)
             memory.compact()
-            _purge_archive(memory.archive, needles)
+            _purge_archive(memory.archive, is_gone)
     for path in Path(places.root).rglob("*.damaged"):
-        if _held(path.read_bytes(), needles):
+        if is_spoilt(path.read_bytes()):
             places.disk.remove(str(path))
 
 
-def _purge_archive(archive: Any, needles: Sequence[Needle]) -> None:
+def _purge_archive(archive: Any, is_gone: Callable[[bytes], bool]) -> None:
     lines = list(archive.lines_by_scan())
-    kept = [line for line in lines if not _held(archive.text(line), needles)]
+    kept = [line for line in lines if not is_gone(archive.text(line))]
     if len(kept) < len(lines):
         archive.rewrite((line.type, line.format, line) for line in kept)
 

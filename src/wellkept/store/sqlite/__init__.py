@@ -20,6 +20,7 @@ from wellkept.store.sqlite.erasures import Erasures
 from wellkept.store.sqlite.events import Events
 from wellkept.store.sqlite.facts import Facts
 from wellkept.store.sqlite.jobs import Jobs
+from wellkept.store.sqlite.logins import Logins
 from wellkept.store.sqlite.profiles import Profiles
 from wellkept.store.sqlite.replies import Replies
 from wellkept.store.sqlite.schema import prepare
@@ -52,6 +53,7 @@ class SqliteTables:
     erasures = cached_property(lambda self: Erasures(self._db))
     actions = cached_property(lambda self: Actions(self._db))
     api_keys = cached_property(lambda self: ApiKeys(self._db))
+    logins = cached_property(lambda self: Logins(self._db))
     replies = cached_property(lambda self: Replies(self._db))
 
     @cached_property
@@ -113,7 +115,7 @@ class SqliteStore:
 
         return examine(self._connections, repair=repair, tally=self._tally)
 
-    def scrub(self, texts: Sequence[str]) -> int:
+    def scrub(self, texts: Sequence[str] | None) -> int:
         """See ``store.protocol.Store``."""
         from wellkept.store.sqlite.scrub import scrub
 

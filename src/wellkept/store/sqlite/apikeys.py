@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from wellkept.records import utc
-from wellkept.store.protocol import ApiKey
+from wellkept.store.apikeys import ApiKey
 
 SCHEMA = """
     CREATE TABLE api_keys (
@@ -15,16 +15,16 @@ SCHEMA = """
         label TEXT NOT NULL, created INTEGER NOT NULL, revoked INTEGER
     ) WITHOUT ROWID;
 """
-_COLUMNS = "id, namespace, user, role, label, created, revoked"
+COLUMNS = "id, namespace, user, role, label, created, revoked"
 ADD = "INSERT INTO api_keys (id, hash, namespace, user, role, label, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
-FIND = f"SELECT {_COLUMNS} FROM api_keys WHERE hash = ? AND revoked IS NULL"
-ALL = f"SELECT {_COLUMNS} FROM api_keys ORDER BY id"
+FIND = f"SELECT {COLUMNS} FROM api_keys WHERE hash = ? AND revoked IS NULL"
+ALL = f"SELECT {COLUMNS} FROM api_keys ORDER BY id"
 ANY = "SELECT EXISTS (SELECT 1 FROM api_keys)"
 REVOKE = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
 
 
 class ApiKeys:
-    """See ``store.protocol.ApiKeys``."""
+    """See ``store.apikeys.ApiKeys``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
@@ -34,10 +34,10 @@ class ApiKeys:
 
     def find(self, hash: bytes) -> ApiKey | None:
         row = self._db.execute(FIND, (hash,)).fetchone()
-        return _key(row) if row else None
+        return read_key(row) if row else None
 
     def all(self) -> list[ApiKey]:
-        return [_key(row) for row in self._db.execute(ALL)]
+        return [read_key(row) for row in self._db.execute(ALL)]
 
     def any(self) -> bool:
         return bool(self._db.execute(ANY).get)
@@ -47,7 +47,8 @@ class ApiKeys:
         return self._db.changes() > 0
 
 
-def _key(row: tuple[Any, ...]) -> ApiKey:
+def read_key(row: tuple[Any, ...]) -> ApiKey:
+    """The key in a row of ``COLUMNS``."""
     id, namespace, user, role, label, created, revoked = row
     return ApiKey(
         id=id,

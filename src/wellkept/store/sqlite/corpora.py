@@ -107,7 +107,7 @@ class _Corpus:
 
 
 class EventCorpus(_Corpus):
-    """See ``store.protocol.Corpus``."""
+    """See ``store.search.Corpus``."""
 
     kind = "event"
 
@@ -232,7 +232,7 @@ _Words: TypeAlias = list[tuple[int, list[str], int]]
 
 
 class FactCorpus(_Corpus):
-    """See ``store.protocol.Corpus``. Documents are the active and the archived facts, few enough to read the words of
+    """See ``store.search.Corpus``. Documents are the active and the archived facts, few enough to read the words of
     all of them; filters see a fact's metadata."""
 
     kind = "fact"
@@ -310,7 +310,7 @@ def _lets_through(narrow: Narrow, fact: Fact) -> bool:
 
 
 class SummaryCorpus(_Corpus):
-    """See ``store.protocol.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
+    """See ``store.search.Corpus``. Documents are the newest text of each topic, and the lines of the ledger."""
 
     kind = "summary"
 

@@ -17,7 +17,7 @@ REMOVE = "DELETE FROM doubts WHERE key = ? AND scope = ?"
 
 
 class Doubts:
-    """See ``store.protocol.Doubts``."""
+    """See ``store.facts.Doubts``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

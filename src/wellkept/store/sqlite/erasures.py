@@ -49,7 +49,7 @@ DOUBTS = "SELECT key, payload FROM doubts WHERE scope = ?"
 REMOVE_DOUBT = "DELETE FROM doubts WHERE key = ?"
 JOBS = """
     SELECT key, payload, coalesce(raw_reply, ''), coalesce(last_error, ''), coalesce(result, '') FROM jobs
-    WHERE scope = ? AND state IN ('done', 'failed', 'cancelled')
+    WHERE scope = ? AND state IN ('done', 'failed', 'cancelled') AND kind <> 'erase'
 """
 REMOVE_JOB = "DELETE FROM jobs WHERE key = ?"
 WAITING_JOBS = """
@@ -57,8 +57,10 @@ WAITING_JOBS = """
     WHERE scope = ? AND state IN ('ready', 'running')
 """
 EMPTY_JOB = "UPDATE jobs SET raw_reply = NULL, last_error = NULL, result = NULL WHERE key = ?"
-# One more attempt, and what comes of the one before is not taken any more.
-RESTART_JOBS = "UPDATE jobs SET attempts = attempts + 1, run_at = 0 WHERE scope = ? AND state = 'running'"
+# What comes of an attempt that was taken back is not taken any more.
+RESTART_JOBS = (
+    "UPDATE jobs SET state = 'ready', once = NULL, run_at = 0 WHERE scope = ? AND state = 'running'"
+)
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 # Columns whose words are the program's own ("store", "app", "failed"), or made from those of another column.
@@ -69,7 +71,7 @@ _SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
 
 
 class Erasures:
-    """See ``store.protocol.Erasures``."""
+    """See ``store.facts.Erasures``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
@@ -222,12 +224,17 @@ class Erasures:
         return found
 
     def _tables(self) -> Iterator[tuple[str, list[str], str]]:
-        """Every table with rows of a scope or of a scope's sessions, its columns, and the condition that finds them."""
+        """Every table with rows of a scope or of a scope's sessions, its columns, and the condition that finds them.
+
+        Not what erasures themselves leave behind: counts by the names of tables.
+        """
         for table in [str(name) for (name,) in self._db.execute(TABLES)]:
             columns = [str(name) for (name,) in self._db.execute(COLUMNS, (table,))]
             if table == "scopes":
                 yield table, columns, "key = ?"
-            elif "scope" in columns:
+            elif table == "jobs":
+                yield table, columns, "scope = ? AND kind <> 'erase'"
+            elif "scope" in columns and table != "receipts":
                 yield table, columns, "scope = ?"
             elif "session" in columns:
                 yield table, columns, "session IN (SELECT key FROM sessions WHERE scope = ?)"

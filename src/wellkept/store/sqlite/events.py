@@ -14,7 +14,8 @@ from wellkept.errors import Conflict, NotFound, StoreFull
 from wellkept.policy.content import MARK, loads
 from wellkept.policy.recall.terms import event_terms
 from wellkept.records import NOTHING, ROLES, Content, Event, utc
-from wellkept.store.protocol import NewEvent, SessionRef
+from wellkept.store.events import NewEvent
+from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite import tail
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.sessions import dump, load
@@ -68,7 +69,7 @@ _new_event = object.__new__
 
 
 class Events:
-    """See ``store.protocol.Events``."""
+    """See ``store.events.Events``."""
 
     def __init__(self, connection: apsw.Connection, tally: Tally | None = None) -> None:
         self._db = connection
@@ -84,9 +85,10 @@ class Events:
     def _append_new(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:
         first = self._allocate(ref, events, at)
         added = [self._add(ref, seq, new) for seq, new in enumerate(events, first)]
-        heavy = any(len(new.stored) > tail.HEAVIEST for new in events)
+        key = ref.key << SEQ_BITS | first
+        heavy = {key + place: new.terms for place, new in enumerate(events) if new.terms is not None}
         if heavy or tail.is_due(self._db, ref.scope_key, range(first, first + len(events))):
-            tail.index(self._db, ref.scope_key)
+            tail.index(self._db, ref.scope_key, heavy)
         return added
 
     def _append_known(self, ref: SessionRef, events: Sequence[NewEvent], at: int) -> list[Event]:

@@ -116,7 +116,7 @@ SET_EXTRACTED = """
 
 
 class Facts:
-    """See ``store.protocol.Facts``."""
+    """See ``store.facts.Facts``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
@@ -270,7 +270,7 @@ class Facts:
 
 
 class Writer:
-    """See ``store.protocol.FactWriter``."""
+    """See ``store.facts.FactWriter``."""
 
     def __init__(self, connection: apsw.Connection, owner: int, actor: Actor, at: int) -> None:
         self._db = connection

@@ -10,7 +10,8 @@ from typing import Any
 import apsw
 
 from wellkept.records import Scope, utc
-from wellkept.store.protocol import HELD_BACK, Job, JobState, SessionRef
+from wellkept.store.jobs import GONE, HELD_BACK, NEVER, SILENT, Job, JobState
+from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.sessions import dump, ensure_scope, load
 
 ADD = """
@@ -19,16 +20,26 @@ ADD = """
 """
 # Asked before, because an insertion that comes to nothing costs many times as much.
 WAITS = "SELECT 1 FROM jobs WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ?"
-# A running job's run_at is the end of its lease: one that died is due again without anybody looking for it.
+# A running job's run_at is the end of its lease: one whose worker died is due without anybody looking for it. The states
+# are named as in the index.
+DOUBT = """
+    UPDATE jobs SET run_at = ?2, last_error = ?3 WHERE state IN ('ready', 'running') AND run_at <= ?1
+    AND state = 'running' AND last_error IS NOT ?3
+"""
 CLAIM = """
-    UPDATE jobs SET state = 'running', attempts = attempts + 1, run_at = ?2 WHERE key = (
+    UPDATE jobs SET attempts = attempts + 1, run_at = ?2, state = 'running', failures = failures + (state = 'running'),
+        last_error = CASE state WHEN 'running' THEN ?4 ELSE last_error END
+    WHERE key = (
         SELECT key FROM jobs WHERE state IN ('ready', 'running') AND run_at <= ?1
         AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) ORDER BY run_at, key LIMIT 1
     ) RETURNING key
 """
+RENEW = """
+    UPDATE jobs SET run_at = ?3, last_error = nullif(last_error, ?4) WHERE key = ?1 AND state = 'running' AND attempts = ?2
+"""
 FINISH = """
     UPDATE jobs SET state = ?2, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END, last_error = ?4,
-        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at),
+        raw_reply = coalesce(?5, raw_reply), usage = ?6, result = ?7, run_at = coalesce(?8, run_at), failures = ?10,
         once = CASE WHEN ?2 = 'ready' AND NOT EXISTS (SELECT 1 FROM jobs w WHERE w.scope = jobs.scope AND w.kind = jobs.kind
             AND w.state = 'ready' AND w.once = jobs.once) THEN once END
     WHERE key = ?1 AND state = 'running' AND attempts = ?9
@@ -48,9 +59,8 @@ SPEND = """
     WHERE c.namespace = ?1 AND (?2 IS NULL OR day >= ?2) ORDER BY day, c.user, kind
 """
 _SELECT = """
-    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.run_at, j.created,
-    j.finished,
-        j.last_error, j.raw_reply, j.usage, j.result
+    SELECT j.key, j.kind, c.namespace, c.user, s.id, j.payload, j.state, j.attempts, j.failures, j.run_at,
+        j.created, j.finished, j.last_error, j.raw_reply, j.usage, j.result
     FROM jobs j JOIN scopes c ON c.key = j.scope LEFT JOIN sessions s ON s.key = j.session
 """
 GET = f"{_SELECT} WHERE j.key = ?1 AND (?2 IS NULL OR c.namespace = ?2)"
@@ -63,7 +73,6 @@ NEXT_DUE = """
     SELECT run_at FROM jobs WHERE state IN ('ready', 'running') AND kind IN (SELECT value FROM json_each(?))
     ORDER BY run_at LIMIT 1
 """
-_NEVER = 1 << 62
 POSTPONE = """
     UPDATE jobs SET run_at = ? WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ? AND attempts = 0 AND run_at > ?
 """
@@ -75,13 +84,14 @@ HELD = """
     SELECT run_at FROM jobs WHERE scope = ? AND kind = ? AND state = 'ready' AND once = ? AND last_error = ?
 """
 SET_STATE = """
-    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3
-    END WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
+    UPDATE jobs SET state = ?2, run_at = ?3, once = NULL, failures = 0,
+        finished = CASE WHEN ?2 = 'ready' THEN NULL ELSE ?3 END
+    WHERE key = ?1 AND state IN (SELECT value FROM json_each(?4))
 """
 
 
 class Jobs:
-    """See ``store.protocol.Jobs``."""
+    """See ``store.jobs.Jobs``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
@@ -117,8 +127,13 @@ class Jobs:
 
     def claim(self, *, at: int, lease: int, kinds: Sequence[str] | None = None) -> Job | None:
         wanted = json.dumps(list(kinds)) if kinds is not None else None
-        key = self._db.execute(CLAIM, (at, at + lease, wanted)).get
+        self._db.execute(DOUBT, (at, at + lease, SILENT))
+        key = self._db.execute(CLAIM, (at, at + lease, wanted, GONE)).get
         return self.get(key) if key is not None else None
+
+    def renew(self, job: Job, *, until: int) -> bool:
+        self._db.execute(RENEW, (job.id, job.attempts, until, SILENT))
+        return self._db.changes() > 0
 
     def finish(
         self,
@@ -127,6 +142,7 @@ class Jobs:
         *,
         at: int,
         day: str,
+        failures: int = 0,
         error: str | None = None,
         raw_reply: str | None = None,
         usage: Mapping[str, int] | None = None,
@@ -138,8 +154,8 @@ class Jobs:
             name: spent.get(name, 0) + (job.usage or {}).get(name, 0)
             for name in {**(job.usage or {}), **spent}
         }
-        values = (job.id, state, at, error, raw_reply, dump(total), dump(result), run_at, job.attempts)
-        self._db.execute(FINISH, values)
+        outcome = (error, raw_reply, dump(total), dump(result), run_at)
+        self._db.execute(FINISH, (job.id, state, at, *outcome, job.attempts, failures))
         held = self._db.changes() > 0
         if spent:  # tokens are spent even when the result comes too late
             self._db.execute(
@@ -178,7 +194,7 @@ class Jobs:
 
     def next_due(self, kinds: Sequence[str]) -> int:
         due = self._db.execute(NEXT_DUE, (json.dumps(list(kinds)),)).get
-        return _NEVER if due is None else int(due)
+        return NEVER if due is None else int(due)
 
     def postpone(self, ref: SessionRef, kind: str, once: str, *, at: int, due: int) -> None:
         self._db.execute(POSTPONE, (due, ref.scope_key, kind, once, at))
@@ -200,7 +216,7 @@ class Jobs:
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    key, kind, namespace, user, session, payload, state, attempts, *rest = row
+    key, kind, namespace, user, session, payload, state, attempts, failures, *rest = row
     run_at, created, finished, error, raw, usage, result = rest
     return Job(
         id=key,
@@ -210,6 +226,7 @@ def _job(row: tuple[Any, ...]) -> Job:
         payload=load(payload),
         state=state,
         attempts=attempts,
+        failures=failures,
         run_at=utc(run_at),
         created_at=utc(created),
         finished_at=utc(finished) if finished is not None else None,

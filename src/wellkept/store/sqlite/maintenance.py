@@ -11,7 +11,7 @@ import apsw
 from wellkept.errors import NotFound, StoreCorrupt
 from wellkept.records import utc
 from wellkept.store.health import Finding, Report
-from wellkept.store.protocol import HELD_BACK
+from wellkept.store.jobs import HELD_BACK
 from wellkept.store.sqlite.connection import Connections, typed_errors
 from wellkept.store.sqlite.derived import mistakes, rebuild
 from wellkept.store.sqlite.salvage import salvage

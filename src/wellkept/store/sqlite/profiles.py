@@ -22,7 +22,7 @@ _EVER = 1 << 62
 
 
 class Profiles:
-    """See ``store.protocol.Profiles``."""
+    """See ``store.profiles.Profiles``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

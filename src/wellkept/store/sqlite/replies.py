@@ -7,7 +7,7 @@ import json
 import apsw
 
 from wellkept.records import Scope
-from wellkept.store.protocol import KeptReply
+from wellkept.store.replies import KeptReply
 
 SCHEMA = """
     CREATE TABLE replies (
@@ -29,7 +29,7 @@ FORGET_HOLDING = f"{FORGET} AND (instr(body, ?) OR instr(body, ?))"
 
 
 class Replies:
-    """See ``store.protocol.Replies``."""
+    """See ``store.replies.Replies``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

@@ -23,20 +23,20 @@ TABLES = """
 SCHEMA = "SELECT 1 FROM sqlite_schema WHERE instr(lower(sql), lower(?)) LIMIT 1"
 
 
-def scrub(connections: Connections, texts: Sequence[str]) -> int:
-    """Empty the log, look for ``texts`` in the files, rewrite the file when they are found outside of rows;
-    how many are left then.
+def scrub(connections: Connections, texts: Sequence[str] | None) -> int:
+    """Empty the log, look for ``texts`` in the files, rewrite the file when they are found outside of rows, or without
+    looking when nobody knows them; how many are left then.
 
     Long texts are looked for piece by piece, because SQLite spreads them over pages; short ones of ASCII letters
     also in small letters, in capitals and capitalized.
     """
-    pieces = list(dict.fromkeys(_pieces(_with_cases(texts))))
-    if connections.in_memory or not pieces:
+    if connections.in_memory:
         return 0
+    pieces = list(dict.fromkeys(_pieces(_with_cases(texts or ()))))
     connection = connections.get()
     with typed_errors(connections.path):
         _truncate(connections, connection)
-        if not _unexplained(connections, connection, pieces):
+        if texts is not None and not _unexplained(connections, connection, pieces):
             return 0
         # Balancing a B-tree can leave copies in the unused part of a page, which secure_delete does not reach.
         connection.execute("VACUUM")
@@ -51,7 +51,7 @@ def _truncate(connections: Connections, connection: apsw.Connection) -> None:
         if time.monotonic() > deadline:
             raise StoreBusy(
                 f"The rows are erased, but somebody reads {connections.path}, so that its log still holds them. "
-                "Pass the same preview to forget again when that is over; closing the store empties the log, too."
+                "A job tries again in a minute and hands out the receipt."
             )
         time.sleep(0.001)
 
@@ -77,7 +77,7 @@ def _pieces(texts: Sequence[str]) -> Iterator[bytes]:
 def _unexplained(
     connections: Connections, connection: apsw.Connection, pieces: Sequence[bytes]
 ) -> list[bytes]:
-    found = _in_files(connections.path, pieces)
+    found = _in_files(connections.path, pieces) if pieces else ()
     return [piece for piece in found if not _in_rows(connection, piece.decode())]
 
 

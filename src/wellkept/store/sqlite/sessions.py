@@ -82,7 +82,7 @@ def load(text: str | None) -> dict[str, Any]:
 
 
 class Sessions:
-    """See ``store.protocol.Sessions``."""
+    """See ``store.sessions.Sessions``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

@@ -9,9 +9,10 @@ import apsw
 
 from wellkept.policy.text.words import index_tokens
 from wellkept.records import ROLES, LedgerLine, Summary, utc
-from wellkept.store.protocol import SessionRef, Uncovered
+from wellkept.store.protocol import SessionRef
 from wellkept.store.sqlite.keys import MAX_SEQ, SEQ_BITS
 from wellkept.store.sqlite.notewords import NoteWords
+from wellkept.store.summaries import Uncovered
 
 COVERED = "SELECT covered FROM sessions WHERE key = ? AND scope = ?"
 # The beginning of the newest ?4 turns: the user event with ?4 - 1 user events behind it.
@@ -66,7 +67,7 @@ UNCOVER = """
 
 
 class Summaries:
-    """See ``store.protocol.Summaries``."""
+    """See ``store.summaries.Summaries``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

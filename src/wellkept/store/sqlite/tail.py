@@ -9,14 +9,14 @@ O'Neil et al., "The log-structured merge-tree", 1996.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import apsw
 
 from wellkept.policy.content import loads
-from wellkept.policy.recall.terms import event_terms
+from wellkept.policy.recall.terms import HEAVY, event_terms
 from wellkept.policy.text.words import Term
 from wellkept.store.sqlite.keys import SEQ_BITS
 from wellkept.store.sqlite.terms import Terms
@@ -25,7 +25,6 @@ IN_TAIL = -1
 """Stands in a row for the number of its terms as long as nobody counted them."""
 LONGEST = 32  # messages
 LOOK_EVERY = 8  # messages of a session
-HEAVIEST = 4_000  # characters of a message that no search should have to read
 
 SCHEMA = "CREATE INDEX events_tail ON events (scope) WHERE terms < 0;"
 LENGTH = "SELECT count(*) FROM events WHERE scope = ? AND terms < 0"
@@ -72,7 +71,7 @@ def occurrences(messages: Mapping[int, Words], terms: Collection[Term]) -> Itera
 def words_of(stored: str, speaker: str | None) -> Words:
     """The terms of a message as it is stored."""
     # One search after the other reads the same rows.
-    return _remembered(stored, speaker) if len(stored) <= HEAVIEST else _words_of(stored, speaker)
+    return _remembered(stored, speaker) if len(stored) <= HEAVY else _words_of(stored, speaker)
 
 
 def _words_of(stored: str, speaker: str | None) -> Words:
@@ -83,11 +82,12 @@ def _words_of(stored: str, speaker: str | None) -> Words:
 _remembered = lru_cache(maxsize=512)(_words_of)
 
 
-def index(connection: apsw.Connection, owner: int) -> None:
-    """Put the tail of a scope into the text index; call it in a write transaction."""
+def index(connection: apsw.Connection, owner: int, known: Mapping[int, Sequence[str]]) -> None:
+    """Put the tail of a scope into the text index; call it in a write transaction. ``known``: terms of messages by key."""
     rows: list[Any] = connection.execute(ROWS, (owner,)).fetchall()
-    terms: dict[Any, list[str]] = {
-        key: event_terms(loads(content), speaker) for key, content, speaker in rows
+    terms: dict[int, Sequence[str]] = {
+        key: known[key] if key in known else event_terms(loads(content), speaker)
+        for key, content, speaker in rows
     }
     Terms(connection).add_all(owner, terms)
     connection.executemany(COUNT, [(len(its), key) for key, its in terms.items()])

@@ -73,4 +73,4 @@ def _counted(docs: list[int]) -> Postings:
 def salted(scope_key: int, terms: Sequence[str]) -> str:
     """``terms`` as the index holds them."""
     salt = f"{scope_key:x}x"
-    return " ".join([salt + term for term in terms])
+    return salt + f" {salt}".join(terms) if terms else ""

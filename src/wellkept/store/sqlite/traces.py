@@ -9,7 +9,8 @@ from typing import Any
 import apsw
 
 from wellkept.records import Candidate, Scope, utc
-from wellkept.store.protocol import SessionRef, Trace
+from wellkept.store.protocol import SessionRef
+from wellkept.store.traces import Trace
 
 SCHEMA = """
     CREATE TABLE traces (
@@ -51,7 +52,7 @@ COUNT = "UPDATE scopes SET erasures = erasures + 1 WHERE key = ?"
 
 
 class Traces:
-    """See ``store.protocol.Traces``."""
+    """See ``store.traces.Traces``."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection

@@ -112,7 +112,7 @@ def remove_vectors(connection: apsw.Connection, scope_key: int, kind: str, keys:
 
 
 class Vectors:
-    """See ``store.protocol.Vectors``."""
+    """See ``store.search.Vectors``."""
 
     def __init__(self, connection: apsw.Connection, matrices: Matrices) -> None:
         self._db = connection

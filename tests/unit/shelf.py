@@ -1,13 +1,15 @@
-"""An index over texts held in memory: for memories of a few thousand texts whose store has no text index."""
+"""What ranking reads, held in memory: an index over texts, and their cosines."""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import takewhile
 
 from wellkept.policy.recall.corpus import Doc, Postings
+from wellkept.policy.recall.meaning import Meaning
 from wellkept.policy.text import words
 from wellkept.policy.text.words import Term
 
@@ -65,3 +67,11 @@ class Shelf:
         for token in takewhile(lambda token: token.startswith(start), later):
             total.update(self._postings[token])
         return total
+
+
+def meaning_of(cosines: Mapping[int, float], calibration: tuple[float, float] = (0.0, 1.0)) -> Meaning:
+    """The ``Meaning`` of the cosines of all documents of a memory."""
+    count = len(cosines) or 1
+    mean = math.fsum(cosines.values()) / count
+    variance = math.fsum((cosine - mean) ** 2 for cosine in cosines.values()) / count
+    return Meaning(cosines=cosines, mean=mean, deviation=math.sqrt(variance), calibration=calibration)
