@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.scene import ALICE, BOB, TWIN, open_session, said
 from wellkept.records import Scope, utc
-from wellkept.store.jobs import GONE, HELD_BACK, SILENT, Job, JobState
+from wellkept.store.jobs import GONE, HELD_BACK, NEVER, SILENT, Job, JobState
 from wellkept.store.protocol import SessionRef, Store, Tables
 
 
@@ -251,17 +251,17 @@ def test_lists_are_scoped_and_paged(store: Store) -> None:
 
 
 def test_next_due_is_the_earliest_of_the_open_ones(store: Store) -> None:
-    def due(*kinds: str) -> int | None:
+    def due(*kinds: str) -> int:
         return store.read(lambda tables: tables.jobs.next_due(kinds))
 
-    assert due("summarize") is None
+    assert due("summarize") == NEVER
     put(store, at=300)
     put(store, at=200)
     put(store, kind="embed", at=250)
     claim(store, at=200, lease=500)
     assert due("summarize") == 300
     assert due("summarize", "embed") == 250
-    assert due() is None
+    assert due() == NEVER
 
 
 def test_a_deleted_session_takes_its_jobs_along(store: Store, ref: SessionRef) -> None:
