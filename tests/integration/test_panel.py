@@ -162,6 +162,23 @@ def test_over_https_the_cookie_never_travels_in_clear(store: Path) -> None:
     secret = _keyed(store, role="reader")
     with panel(store, base="https://127.0.0.1:8765") as client:
         assert "Secure" in login(client, secret).headers["set-cookie"]
+    with panel(store, base="http://memory.example") as client:  # behind a proxy that ends TLS
+        for scheme in ("http", "https"):
+            origin = {**OURS, "origin": f"{scheme}://memory.example"}
+            cookie = client.post("/login", data={"key": secret}, headers=origin).headers["set-cookie"]
+            assert ("Secure" in cookie) == (scheme == "https")
+
+
+def test_an_address_without_a_page_is_told_to_a_person_and_a_program_as_each_reads_it(store: Path) -> None:
+    browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8", "accept-language": "zh"}
+    with panel(store) as client:
+        for path in ("/nothing", "/v1/nothing", "/sessions/", "/static/nothing.css"):
+            page = client.get(path, headers=browser)
+            assert page.status_code == 404 and "没有找到" in page.text and "这个地址没有页面" in page.text
+            assert "script-src 'self'" in page.headers["content-security-policy"]
+            assert client.get(path).json()["code"] == "not_found"
+        assert client.post("/nothing", headers=browser).json()["code"] == "not_found"
+        assert client.get("/v1/memories?user=x", headers=browser).json()["code"] == "invalid_input"
 
 
 def test_a_reader_sees_and_cannot_change(store: Path) -> None:
