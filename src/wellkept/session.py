@@ -83,7 +83,7 @@ class SessionReader:
         """Up to ``limit`` events in conversation order.
 
         ``after``: those that follow this seq, oldest first. ``before`` (or nothing): the newest ones below
-            this seq. ``since`` and ``until``: those said in this time, the end not included.
+            this seq. ``since`` and ``until``: those said in this time, the end not included, oldest first.
 
         Raises InvalidInput for what is no seq, no aware time or no limit; NotFound when the session was deleted.
         """
@@ -92,7 +92,11 @@ class SessionReader:
         check_seq("before", before)
         if since is not None or until is not None:
             start, end = milliseconds(since), milliseconds(until)
-            return self._some(lambda tables: tables.events.between(self._ref, start, end, limit=limit))
+            return self._some(
+                lambda tables: tables.events.between(
+                    self._ref, start, end, after=after or 0, before=before, limit=limit
+                )
+            )
         if after is not None:
             last = None if before is None else before - 1
             return self._some(

@@ -23,6 +23,7 @@ def test_actions_are_listed_newest_first_by_pages(store: Store, ref: SessionRef)
     assert [each.subject for each in (renamed, written, retried, erased)] == ["s1", "user", "12", None]
     assert listed(store, limit=2) == [erased, retried]
     assert listed(store, limit=2, before=retried.id) == [written, renamed]
+    assert listed(store, after=written.id) == [erased, retried]
 
 
 def test_the_id_of_a_session_goes_with_it_and_what_was_done_stays(store: Store, ref: SessionRef) -> None:

@@ -48,33 +48,32 @@ def test_a_login_lasts_its_time_and_no_longer_than_its_key(store: Store) -> None
     assert (found(b"1", 108), found(b"4", 108)) == (key("a"), None)
 
 
-def claim(store: Store, scope: Scope, at: int, request: bytes = b"r") -> KeptReply | None:
-    return store.write(
-        lambda tables: tables.replies.claim(scope, b"k", request, at=at, oldest=at - 100, stale=at - 10)
-    )
+def keep(store: Store, scope: Scope, at: int, body: bytes = b"body") -> None:
+    reply = KeptReply(b"r", 201, body)
+    store.write(lambda tables: tables.replies.keep(scope, b"k", reply, at=at, oldest=at - 100))
 
 
-def test_a_key_is_claimed_once_and_then_gives_the_answer(store: Store) -> None:
-    assert claim(store, ALICE, 1000) is None
-    assert claim(store, ALICE, 1001) == KeptReply(b"r", None, None)
-    store.write(lambda tables: tables.replies.keep(ALICE, b"k", 201, b"body"))
-    assert claim(store, ALICE, 1050, b"other") == KeptReply(b"r", 201, b"body")
-    assert claim(store, ALICE, 1101) is None, "answers are kept for a time"
+def find(store: Store, scope: Scope, at: int) -> KeptReply | None:
+    return store.read(lambda tables: tables.replies.find(scope, b"k", oldest=at - 100))
 
 
-def test_a_claim_without_an_answer_is_let_go(store: Store) -> None:
-    assert claim(store, ALICE, 1000) is None
-    assert claim(store, ALICE, 1011) is None, "its process died"
-    store.write(lambda tables: tables.replies.drop(ALICE, b"k"))
-    assert claim(store, ALICE, 1012) is None
+def test_an_answer_is_kept_under_its_key_for_a_time(store: Store) -> None:
+    assert find(store, ALICE, 1000) is None
+    keep(store, ALICE, 1000)
+    assert find(store, ALICE, 1100) == KeptReply(b"r", 201, b"body")
+    assert find(store, ALICE, 1101) is None
+    keep(store, ALICE, 1101, b"anew")
+    assert find(store, ALICE, 1101) == KeptReply(b"r", 201, b"anew")
+    keep(store, BOB, 1202)
+    assert find(store, ALICE, 1000) is None, "what is old is removed"
 
 
 def test_answers_are_the_scopes_own_and_are_forgotten_with_it(store: Store) -> None:
     nobody = Scope("acme", "")
     for scope in (ALICE, BOB, TWIN, nobody):
-        assert claim(store, scope, 1000) is None
+        keep(store, scope, 1000)
     assert store.write(lambda tables: tables.replies.forget(ALICE)) == 2
-    assert claim(store, ALICE, 1001) is None
-    assert claim(store, nobody, 1001) is None
-    assert claim(store, BOB, 1001) is not None
-    assert claim(store, TWIN, 1001) is not None
+    assert find(store, ALICE, 1001) is None
+    assert find(store, nobody, 1001) is None
+    assert find(store, BOB, 1001) is not None
+    assert find(store, TWIN, 1001) is not None

@@ -173,8 +173,8 @@ def test_a_time_range_holds_its_start_and_not_its_end(store: Store, ref: Session
         append(store, ref, said(f"at {ts}", ts=ts))
         append(store, other, said("elsewhere", ts=ts))
 
-    def found(since: int | None, until: int | None, limit: int = 10) -> list[int]:
-        events = store.read(lambda tables: tables.events.between(ref, since, until, limit=limit))
+    def found(since: int | None, until: int | None, limit: int = 10, **places: int) -> list[int]:
+        events = store.read(lambda tables: tables.events.between(ref, since, until, limit=limit, **places))
         return [event.seq for event in events]
 
     assert found(1_000, 2_000) == [2]
@@ -182,6 +182,7 @@ def test_a_time_range_holds_its_start_and_not_its_end(store: Store, ref: Session
     assert found(None, 3_000) == [2, 3, 4]
     assert found(None, None, 2) == [1, 2]
     assert found(None, None, 1 << 80) == [1, 2, 3, 4]
+    assert found(2_000, None, after=1, before=4) == [3]
 
 
 def test_the_newest_number_at_a_moment(store: Store, ref: SessionRef) -> None:

@@ -36,6 +36,32 @@ def test_a_read_inside_a_read_is_the_same_moment(store: Store, ref: SessionRef) 
     assert store.read(work) == 0
 
 
+def test_a_write_inside_a_write_is_a_part_of_it(store: Store, ref: SessionRef) -> None:
+    def append(text: str) -> None:
+        store.write(lambda tables: tables.events.append(ref, [said(text)], at=1))
+
+    def failing() -> None:
+        append("taken back")
+        raise ZeroDivisionError
+
+    def work(tables: Tables) -> list[object]:
+        append("kept")
+        with pytest.raises(ZeroDivisionError):
+            store.write(lambda _: failing())
+        return store.read(lambda inner: [event.content for event in inner.events.walk(ref)])
+
+    def broken(tables: Tables) -> None:
+        append("never there")
+        raise ZeroDivisionError
+
+    assert store.write(work) == ["kept"]
+    with pytest.raises(ZeroDivisionError):
+        store.write(broken)
+    assert [event.content for event in store.read(lambda tables: list(tables.events.walk(ref)))] == ["kept"]
+    append("later")
+    assert len(store.read(lambda tables: list(tables.events.walk(ref)))) == 2
+
+
 def test_one_failing_writer_does_not_disturb_the_others(store: Store, ref: SessionRef) -> None:
     failures: list[BaseException] = []
     start = threading.Barrier(6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -90,7 +91,7 @@ def test_a_session_is_made_renamed_and_deleted(api: Api) -> None:
 
 def test_a_session_may_have_an_id_of_the_callers_own(api: Api) -> None:
     made = api.post("/sessions", {"id": "订单-7:α", "metadata": {"a": [1]}}, 201)
-    again = api.post("/sessions", {"id": "订单-7:α"}, 201)
+    again = api.post("/sessions", {"id": "订单-7:α", "title": "not taken"}, 200)
     assert again == made
     assert api.get("/sessions/订单-7:α")["metadata"] == {"a": [1]}
     assert "slash" in api.post("/sessions", {"id": "a/b"}, 422)["detail"]
@@ -146,6 +147,22 @@ def test_messages_come_in_pages_backwards_and_forwards(api: Api) -> None:
     assert api.get(f"/sessions/{id}/messages", 422, cursor="-1")["code"] == "invalid_input"
 
 
+@pytest.mark.parametrize(
+    "where", [{"after": 1}, {"since": "2026-06-01T00:00:02Z"}, {"until": "2027-01-01T00:00:00Z"}]
+)
+def test_pages_forwards_lead_to_all_that_follows(api: Api, where: dict[str, Any]) -> None:
+    id = api.session()
+    said = [{"role": "user", "content": str(it), "ts": f"2026-06-01T00:00:0{it}Z"} for it in range(1, 10)]
+    api.post(f"/sessions/{id}/messages", {"messages": said}, 201)
+    page = api.get(f"/sessions/{id}/messages", limit=3, **where)
+    found = page["items"]
+    while page["next"]:
+        page = api.get(f"/sessions/{id}/messages", limit=3, cursor=page["next"], **where)
+        found += page["items"]
+    first = 1 if "until" in where else 2
+    assert [event["content"] for event in found] == [str(it) for it in range(first, 10)]
+
+
 def test_all_messages_of_a_request_are_stored_or_none(api: Api) -> None:
     id = api.session()
     bad = {"messages": [{"role": "user", "content": "fine"}, {"role": "user", "content": " "}]}
@@ -187,14 +204,42 @@ def test_the_same_key_makes_one_session(api: Api) -> None:
     key = {"Idempotency-Key": "k2"}
     first = api.post("/sessions", {"title": "a"}, 201, **key)
     assert api.post("/sessions", {"title": "a"}, 201, **key) == first
-    assert "another request" in api.post("/sessions", {"title": "b"}, 422, **key)["detail"]
+    assert "another request" in api.post("/sessions", {"title": "b"}, 409, **key)["detail"]
     assert len(api.get("/sessions")["items"]) == 1
 
 
-def test_errors_are_answered_again_too(api: Api) -> None:
+def test_what_failed_did_nothing_and_may_be_tried_again(api: Api) -> None:
     key = {"Idempotency-Key": "k3"}
-    first = api.post("/jobs/999999/retry", None, 404, **key)
-    assert api.post("/jobs/999999/retry", None, 404, **key) == first
+    api.post("/sessions/later/end", None, 404, **key)
+    api.post("/sessions", {"id": "later"}, 201)
+    assert api.post("/sessions/later/end", None, 200, **key) == {"extracting": False}
+
+
+def test_forgetting_with_a_key_gives_its_receipt_again_and_keeps_no_copy(api: Api, service: Running) -> None:
+    api.session("My box is Xylophone-4712", "Noted.")
+    key, what = {"Idempotency-Key": "k6"}, {"query": "Xylophone-4712"}
+    assert api.post("/forget", {**what, "preview": True}, **key)["events"]
+    receipt = api.post("/forget", what, **key)
+    assert receipt["removed"]["events"] == 1
+    assert api.post("/forget", what, **key) == receipt
+    assert api.post("/forget", {"query": "another"}, 409, **key)["code"] == "conflict"
+    folder = Path(service.memory.location).parent
+    assert b"Xylophone-4712" not in b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+def test_every_post_takes_a_key(api: Api) -> None:
+    paths = api.client.get("/openapi.json").json()["paths"]
+    posts = {path: item["post"] for path, item in paths.items() if "post" in item and path.startswith("/v1")}
+    for path, operation in posts.items():
+        named = [it for it in operation["parameters"] if it["name"].lower() == "idempotency-key"]
+        assert len(named) == 1, path
+        refused = api.client.post(
+            path.replace("{", "").replace("}", ""),
+            params=api.who,
+            json={},
+            headers={"Idempotency-Key": "k" * 256},
+        )
+        assert (refused.status_code, "1 to 255" in refused.text) == (422, True), path
 
 
 def test_keys_of_different_users_have_nothing_to_do_with_each_other(api: Api, service: Running) -> None:
@@ -217,8 +262,7 @@ def test_many_at_once_with_one_key_are_one(api: Api) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(statuses) <= {201, 409}
-    assert 201 in statuses
+    assert statuses == [201] * 8
     assert len(api.get("/sessions")["items"]) == 1
 
 
@@ -238,6 +282,11 @@ def test_a_context_stays_in_its_budget_and_has_a_shape(api: Api) -> None:
     assert [message["content"] for message in then["messages"]] == [
         f"message {n} about 恐龙 and more words" for n in (0, 1)
     ]
+    moment = api.get(f"/sessions/{id}/messages/{id}:60")["ts"]
+    latest = api.get(f"/sessions/{id}/context", as_of=moment)
+    assert latest["messages"] == api.post(f"/sessions/{id}/context", {"as_of": moment})["messages"]
+    api.get(f"/sessions/{id}/context", 422, as_of="2026-06-01T12:00:00")
+    api.get(f"/sessions/{id}/context", 422, as_of="-1")
 
 
 def test_a_budget_that_is_too_small_says_by_how_much(api: Api) -> None:
@@ -283,6 +332,19 @@ def test_facts_come_in_pages(api: Api) -> None:
     rest = api.get("/memories", limit=3, cursor=first["next"])
     assert [fact["id"] for fact in first["items"] + rest["items"]] == ids
     assert rest["next"] is None
+
+
+def test_all_changes_can_be_reached(api: Api) -> None:
+    for number in range(7):
+        api.add(f"Fact number {number}")
+    page = api.get("/changes", limit=3)
+    found = page["items"]
+    while page["next"]:
+        page = api.get("/changes", limit=3, cursor=page["next"])
+        found = page["items"] + found
+    assert [change["after"]["text"] for change in found] == [f"Fact number {number}" for number in range(7)]
+    later = api.get("/changes", limit=3, after=found[2]["id"], cursor=found[4]["id"])
+    assert [change["id"] for change in later["items"]] == [found[3]["id"]]
 
 
 def test_all_facts_retire_together_and_come_back_together(api: Api) -> None:
@@ -396,6 +458,11 @@ def test_a_context_is_traced_and_replayed_under_another_budget_and_policy(api: A
     assert same["difference"] == ""
     smaller = api.post(f"/traces/{trace['id']}/replay", {"budget": 300})
     assert smaller["after"]["tokens"] <= 300
+    wanted = {"policy": {"context_budget": 300}}
+    assert api.post(f"/traces/{trace['id']}/replay", wanted)["after"] == smaller["after"]
+    assert api.post(f"/traces/{trace['id']}/replay", {**wanted, "budget": 2000})["difference"] == ""
+    for wrong in (0, None, "x", 1.5, True):
+        api.post(f"/traces/{trace['id']}/replay", {"policy": {"context_budget": wrong}}, 422)
     changed = api.post(f"/traces/{trace['id']}/replay", {"policy": {"summary_share": 0.0}})
     assert changed["tokens"]["total"]
     assert api.post(f"/traces/{trace['id']}/replay", {"policy": {"nope": 1}}, 422)["code"] == "invalid_input"
@@ -425,6 +492,21 @@ def test_what_was_exported_can_be_imported(api: Api, service: Running) -> None:
     assert [event["ts"] for event in theirs["items"]] == [event["ts"] for event in mine["items"]]
     one = api.client.get("/v1/export", params={**api.who, "session_id": id})
     assert '"profile"' not in one.text
+
+
+def test_an_export_leaves_no_file_behind(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    id = api.session()
+    texts = [f"message {number}" for number in range(450)]
+    api.say(id, *texts)
+    for range_ in ({}, {"Range": "bytes=9999999-"}, {"Range": "bytes=abc"}):
+        response = api.client.get("/v1/export", params=api.who, headers=range_)
+        assert (response.status_code, response.headers["cache-control"]) == (200, "no-store")
+        lines = [json.loads(line) for line in response.text.splitlines()]
+        assert [line["content"] for line in lines if line["kind"] == "event"] == texts
+    assert not list(tmp_path.iterdir())
+    missing = api.client.get("/v1/export", params={**api.who, "session_id": "nowhere"})
+    assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
 
 
 def test_a_file_that_is_none_is_refused(api: Api) -> None:
@@ -503,6 +585,13 @@ def test_a_user_hears_of_sessions_jobs_and_facts(api: Api) -> None:
 def test_a_user_hears_of_what_is_done_to_anything_else(api: Api) -> None:
     [(kind, action)] = listen(api, "/live", lambda: api.ask("PUT", "/profile/soul", json={"text": "calm"}), 1)
     assert (kind, action["action"], action["subject"]) == ("action", "write_profile", "soul")
+
+
+def test_a_user_hears_of_every_change_however_many_come_at_once(api: Api) -> None:
+    ids = {api.add(f"Fact number {number}") for number in range(60)}
+    events = listen(api, "/live", lambda: api.ask("DELETE", "/memories"), 60)
+    assert [kind for kind, _ in events] == ["change"] * 60
+    assert {change["fact_id"] for _, change in events} == ids
 
 
 def test_a_session_that_goes_ends_its_stream(api: Api) -> None:

@@ -65,6 +65,35 @@ def test_a_revoked_key_opens_nothing_and_the_door_stays_shut(keyed: Running) -> 
     assert ask(keyed, None, "GET", "/v1/me").status_code == 401
 
 
+@pytest.mark.parametrize("path", ["/v1/sessions/of-alice/live", "/v1/live", "/session/live", "/changes/live"])
+def test_a_live_stream_tells_nothing_more_to_a_key_that_was_revoked(keyed: Running, path: str) -> None:
+    made, secret = keyed.memory.keys.create(namespace="acme", user="alice", role="reader")
+    mine = {"origin": keyed.url, "sec-fetch-site": "same-origin"}
+    keyed.client.post("/login", data={"key": secret}, headers=mine)
+    session = keyed.memory.session(namespace="acme", user="alice", session_id="of-alice")
+    headers = {"authorization": f"Bearer {secret}"} if path.startswith("/v1/") else {}
+    wanted = {"id": "of-alice", "after": 0} if path == "/session/live" else {}
+    heard = ""
+    with keyed.client.stream("GET", path, params=wanted, headers=headers) as response:
+        assert response.status_code == 200
+        for text in response.iter_text():
+            heard += text
+            if made and "data: " in heard:
+                keyed.memory.keys.revoke(made.id)
+                session.add_message("user", "a secret of later")
+                made = None
+    assert made is None
+    assert "a secret of later" not in heard and '"events": 2' not in heard
+
+
+def test_a_kept_answer_is_for_those_only_who_may_ask(keyed: Running) -> None:
+    once = {"json": {"title": "q"}, "headers": {"Idempotency-Key": "zz"}}
+    assert ask(keyed, key(keyed, "admin"), "POST", "/v1/sessions", **once).status_code == 201
+    again = ask(keyed, key(keyed, "writer"), "POST", "/v1/sessions", **once)
+    assert (again.status_code, again.headers["idempotent-replayed"]) == (201, "true")
+    assert ask(keyed, key(keyed, "reader"), "POST", "/v1/sessions", **once).status_code == 403
+
+
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [("reader", [200, 403, 403]), ("writer", [200, 201, 403]), ("admin", [200, 201, 200])],
@@ -316,7 +345,45 @@ def test_paths_and_methods_that_are_not_there(open_door: Running) -> None:
     missing = open_door.client.get("/v2/sessions")
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     assert "/openapi.json" in missing.json()["detail"]
-    assert open_door.client.put("/v1/sessions").status_code == 405
+    refused = open_door.client.put("/v1/sessions")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, POST")
+    assert refused.headers["content-type"] == "application/problem+json"
+    refused = open_door.client.delete("/v1/search")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, POST")
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/v1/sessions", "/v1/export", "/", "/v1/sessions/none", "/openapi.json"]
+)
+def test_head_is_answered_as_get_without_the_body(open_door: Running, path: str) -> None:
+    full, head = open_door.client.get(path), open_door.client.head(path)
+    assert (head.status_code, head.content) == (full.status_code, b"")
+    kept = ("content-type", "cache-control", "location")
+    assert {name: head.headers.get(name) for name in kept} == {name: full.headers.get(name) for name in kept}
+
+
+def test_the_head_of_a_stream_is_no_stream(open_door: Running) -> None:
+    for _ in range(2):
+        head = open_door.client.head("/v1/live")
+        assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"title": "\xff"}', "byte 0xff in position 11"),
+        (b'{"title": NaN}', "NaN"),
+        (b"[" * 5000, "recursion"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_why_everywhere(
+    open_door: Running, content: bytes, reason: str
+) -> None:
+    for path in ("/v1/sessions", "/v1/sessions/s/messages", "/v1/search"):
+        headers = {"content-type": "application/json"}
+        refused = open_door.client.post(path, content=content, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (400, "bad_request"), path
+        assert reason in refused.json()["detail"], path
 
 
 @pytest.mark.parametrize(
@@ -336,6 +403,28 @@ def test_a_parameter_that_nobody_knows_is_no_silent_default(
     said = answer.json()["detail"]
     assert path.partition("?")[2].partition("=")[0] in said
     assert "namespace" in said.partition("takes: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/sessions?user=%ff"),
+        ("POST", "/v1/sessions?user=%fe"),
+        ("POST", "/v1/sessions/s/messages?user=%C3"),
+        ("GET", "/v1/sessions/%ff"),
+        ("POST", "/v1/sessions/%ff/messages"),
+        ("GET", "/v1/search?query=%ED%A0%80"),
+        ("GET", "/session?id=%ff"),
+    ],
+)
+def test_an_address_that_is_no_text_is_refused(open_door: Running, method: str, path: str) -> None:
+    with connect(open_door) as connection:
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
+        connection.sendall(head.encode())
+        status, said = connection.recv(4096).split(b" ", 2)[1:]
+    assert status == b"422"
+    assert b"percent-encoded" in said
+    assert open_door.client.get("/v1/search?query=%E6%97%85").status_code == 200
 
 
 @pytest.mark.parametrize(

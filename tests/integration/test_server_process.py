@@ -75,6 +75,43 @@ def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
         assert len(found) <= len(texts) + 1, "at most the one that was not acknowledged any more"
 
 
+def test_what_is_sent_again_with_its_key_after_a_kill_is_done_once(tmp_path: Path) -> None:
+    """Eight clients begin sessions while the process is killed; each sends its last ones again."""
+    store, sent = tmp_path / "chat.db", [0] * 8
+
+    def begin(client: httpx2.Client, name: str) -> httpx2.Response:
+        return client.post("/v1/sessions", json={"title": name}, headers={"Idempotency-Key": name})
+
+    with Process("--store", str(store), *WHO) as service:
+
+        def write(place: int) -> None:
+            with httpx2.Client(base_url=service.url, trust_env=False) as client:
+                while True:
+                    sent[place] += 1
+                    try:
+                        begin(client, f"{place}-{sent[place]}")
+                    except httpx2.TransportError:
+                        return
+
+        threads = [threading.Thread(target=write, args=(place,)) for place in range(8)]
+        for thread in threads:
+            thread.start()
+        while min(sent) < 20:
+            time.sleep(0.01)
+        service.stop(signal.SIGKILL)
+        for thread in threads:
+            thread.join()
+    with Process("--store", str(store), *WHO) as service:
+        for place, count in enumerate(sent):
+            for number in (count - 1, count):
+                assert begin(service.client, f"{place}-{number}").status_code == 201
+    with Memory(str(store), worker=False) as memory:
+        found = memory.user("alice", namespace="acme").sessions(limit=100_000)
+    assert sorted(info.title for info in found) == sorted(
+        f"{place}-{number}" for place, count in enumerate(sent) for number in range(1, count + 1)
+    )
+
+
 def test_an_answer_that_a_caller_has_read_is_there_after_a_kill(tmp_path: Path) -> None:
     """Through the gateway: each question and each answer that came to its end, once, in order."""
     store = tmp_path / "chat.db"

@@ -69,25 +69,40 @@ def test_a_key_of_nonsense_is_refused(wrong: dict[str, str]) -> None:
         memory.keys.create(**{"namespace": "acme", **wrong})  # type: ignore[arg-type]
 
 
-def test_a_request_that_comes_twice_gets_the_first_answer() -> None:
+def test_a_request_that_comes_twice_is_done_once() -> None:
+    with Memory(":memory:", worker=False) as memory:
+
+        def work() -> tuple[int, bytes]:
+            return 201, memory.session(namespace="acme", user="alice").id.encode()
+
+        first = memory.replies.once(ALICE, "k", b"begin", work)
+        assert memory.replies.once(ALICE, "k", b"begin", work) == (first[0], True)
+        assert first[1] is False
+        assert memory.replies.find(ALICE, "k", b"begin") == first[0]
+        with pytest.raises(Conflict, match="another request"):
+            memory.replies.once(ALICE, "k", b"begin another", work)
+        assert len(memory.user("alice", namespace="acme").sessions()) == 1
+
+
+def test_what_was_done_and_its_answer_are_there_together_or_not_at_all() -> None:
+    with Memory(":memory:", worker=False) as memory:
+
+        def work() -> tuple[int, bytes]:
+            memory.session(namespace="acme", user="alice")
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            memory.replies.once(ALICE, "k", b"begin", work)
+        assert memory.replies.find(ALICE, "k", b"begin") is None
+        assert memory.user("alice", namespace="acme").sessions() == []
+        assert memory.replies.once(ALICE, "k", b"begin", lambda: (201, b"")) == ((201, b""), False)
+
+
+def test_an_answer_is_kept_for_a_day() -> None:
     clock = FakeClock()
     with Memory(":memory:", worker=False, clock=clock) as memory:
-        replies = memory.replies
-        assert replies.begin(ALICE, "k", b"add 1") is None
-        with pytest.raises(Conflict, match="being worked on"):
-            replies.begin(ALICE, "k", b"add 1")
-        replies.finish(ALICE, "k", 201, b"done")
-        kept = replies.begin(ALICE, "k", b"add 1")
-        assert kept is not None
-        assert (kept.status, kept.body) == (201, b"done")
-        with pytest.raises(InvalidInput, match="another request"):
-            replies.begin(ALICE, "k", b"add 2")
-
-
-def test_an_abandoned_request_may_be_tried_again() -> None:
-    with Memory(":memory:", worker=False) as memory:
-        assert memory.replies.begin(ALICE, "k", b"add 1") is None
-        memory.replies.abandon(ALICE, "k")
-        assert memory.replies.begin(ALICE, "k", b"add 2") is None
-        with pytest.raises(InvalidInput, match="1 to 255"):
-            memory.replies.begin(ALICE, "k" * 256, b"add 1")
+        memory.replies.keep(ALICE, "k", b"ask", (200, b"one"))
+        clock.advance(hours=24)
+        assert memory.replies.find(ALICE, "k", b"ask") == (200, b"one")
+        clock.advance(seconds=1)
+        assert memory.replies.find(ALICE, "k", b"ask") is None

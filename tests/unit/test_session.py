@@ -385,14 +385,11 @@ def test_what_is_no_seq_is_refused(chat: Session, place: str, seq: Any) -> None:
 def test_answers_kept_for_a_session_go_with_it(memory: Memory) -> None:
     for id in ("trip", "家"):
         chat = memory.session(namespace="acme", user="alice", session_id=id, create=True)
-        memory.replies.begin(chat.scope, id, b"request")
-        memory.replies.finish(
-            chat.scope, id, 201, json.dumps({"id": f"{id}:1", "content": "secret"}).encode()
-        )
+        body = json.dumps({"id": f"{id}:1", "content": "secret"}).encode()
+        memory.replies.keep(chat.scope, id, b"request", (201, body))
     chat.delete()
-    assert memory.replies.begin(chat.scope, "家", b"request") is None
-    kept = memory.replies.begin(chat.scope, "trip", b"request")
-    assert kept is not None and kept.status == 201
+    assert memory.replies.find(chat.scope, "家", b"request") is None
+    assert memory.replies.find(chat.scope, "trip", b"request") is not None
 
 
 def test_a_state_that_no_job_has_is_refused(memory: Memory) -> None:

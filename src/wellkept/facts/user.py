@@ -114,19 +114,19 @@ class FactsReader:
 
         return self._core.store.read(read)
 
-    def changes(self, *, limit: int = 100, after: int = 0) -> list[Change]:
-        """The newest changes of all facts, oldest first; only those with an id above ``after``."""
+    def changes(self, *, limit: int = 100, after: int = 0, before: int | None = None) -> list[Change]:
+        """The newest changes of all facts, oldest first; only those with an id above ``after`` and below ``before``."""
         most = check_limit(limit)
         return self._core.store.read(
-            lambda tables: tables.facts.changes(self._scope, after=after, newest=most)
+            lambda tables: tables.facts.changes(self._scope, after=after, before=before, newest=most)
         )
 
-    def actions(self, *, limit: int = 100, before: int | None = None) -> list[Action]:
-        """What was done to sessions, summaries, profile, jobs and questions, and each erasure, newest first;
-        ``before``: the id that the previous page ended with."""
+    def actions(self, *, limit: int = 100, after: int = 0, before: int | None = None) -> list[Action]:
+        """What was done to sessions, summaries, profile, jobs and questions, and each erasure, newest first; only those
+        with an id above ``after`` and below ``before``."""
         most = check_limit(limit)
         return self._core.store.read(
-            lambda tables: tables.actions.list(self._scope, limit=most, before=before)
+            lambda tables: tables.actions.list(self._scope, limit=most, before=before, after=after)
         )
 
     def review(self) -> list[Doubt]:

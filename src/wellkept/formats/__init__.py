@@ -21,7 +21,7 @@ from wellkept.formats.items import (
     start_of,
 )
 from wellkept.formats.source import File, opened, sound
-from wellkept.formats.wellkept import write
+from wellkept.formats.wellkept import lines, write
 
 __all__ = [
     "FORMATS",
@@ -36,6 +36,7 @@ __all__ = [
     "detect",
     "entry_of",
     "import_key",
+    "lines",
     "read",
     "start_of",
     "write",

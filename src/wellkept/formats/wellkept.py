@@ -52,26 +52,33 @@ _EVENT_FIELDS = {
 
 
 def write(items: Iterable[Item], stream: IO[str]) -> None:
-    """Write ``items`` as one export. Notes are not written; times are cut to milliseconds.
+    """Write ``items`` as one export; see ``lines``.
 
     Args:
         stream: open for text; UTF-8 with ``newline=""`` keeps the bytes the same on every system.
+    """
+    for line in lines(items):
+        stream.write(line)
+
+
+def lines(items: Iterable[Item]) -> Iterator[str]:
+    """The lines of one export of ``items``, as they are read. Notes are not written; times are cut to milliseconds.
 
     Raises:
         InvalidInput: a ``BadLine`` among the items, or text that UTF-8 cannot hold.
     """
     counts = {"session": 0, "event": 0}
-    _put(stream, {"kind": "header", "format": NAME, "version": VERSION})
+    yield _line({"kind": "header", "format": NAME, "version": VERSION})
     for item in sound(items):
         data = _data_of(item)
         if data is not None:
             counts[data["kind"]] = counts.get(data["kind"], 0) + 1
-            _put(stream, data)
-    _put(stream, {"kind": "end", "sessions": counts["session"], "events": counts["event"]})
+            yield _line(data)
+    yield _line({"kind": "end", "sessions": counts["session"], "events": counts["event"]})
 
 
-def _put(stream: IO[str], data: Mapping[str, Any]) -> None:
-    stream.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+def _line(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _data_of(item: Item) -> dict[str, Any] | None:

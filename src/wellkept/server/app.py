@@ -19,7 +19,7 @@ from wellkept.server.limits import Limits
 from wellkept.server.live import Live
 from wellkept.server.mcp_http import McpDoor
 from wellkept.server.metrics import Measured
-from wellkept.server.routes import BareRoute, Busy
+from wellkept.server.routes import BareRoute, Busy, Heads
 from wellkept.server.service import Service
 from wellkept.server.settings import Settings
 from wellkept.server.spans import Spans, Traced
@@ -42,7 +42,7 @@ class _App(FastAPI):
     def _doors(self) -> ASGIApp:
         service: Service = self.state.service
         busy = [route for route in self.router.routes if isinstance(route, BareRoute)]
-        app: ASGIApp = Busy(super().__call__, busy)
+        app: ASGIApp = Busy(Heads(super().__call__), busy)
         app = Limits(app, service.settings, service.doorkeeper)
         app = Measured(app, service.metrics)
         return Traced(app) if service.spans.on else app

@@ -1,11 +1,11 @@
-"""What a client may take: bytes, time, and which names of this machine it may use."""
+"""What a client may take: bytes, time, which names of this machine it may use; and that its addresses are text."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,7 +20,8 @@ IMPORT = "/v1/import"
 
 
 class Limits:
-    """An ASGI middleware: refuses bodies that are too large or too slow, and foreign names of a local service."""
+    """An ASGI middleware: refuses bodies that are too large or too slow, foreign names of a local service, and addresses
+    that hold no UTF-8."""
 
     def __init__(self, app: ASGIApp, settings: Settings, doorkeeper: Doorkeeper) -> None:
         self._app = app
@@ -32,7 +33,7 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = self._settings.max_import if scope["path"] == IMPORT else self._settings.max_body
-        refused = await self._refusal(Headers(scope=scope), most)
+        refused = _broken(scope) or await self._refusal(Headers(scope=scope), most)
         if refused is not None:
             # What was not read would be taken for the next request.
             said = told(scope["path"], *refused, {"connection": "close"})
@@ -50,6 +51,22 @@ class Limits:
         if not _is_local(headers) and not await self._doorkeeper.needs_key():
             return 421, "foreign_host", "This service listens on this machine only. Use http://127.0.0.1:…"
         return None
+
+
+def _broken(scope: Scope) -> tuple[int, str, str] | None:
+    """Two ids that are broken are not the same one, which is what they would be read as."""
+    for part in (scope.get("raw_path") or b"", scope["query_string"]):
+        if b"%" in part and not _is_text(part):
+            return 422, "invalid_input", "The address must be UTF-8, percent-encoded: %E6%97%85 for 旅."
+    return None
+
+
+def _is_text(part: bytes) -> bool:
+    try:
+        unquote_to_bytes(part).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_local(headers: Headers) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,14 @@ from wellkept.aio import AsyncMemory
 from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Record, Scope
+from wellkept.server.problems import Problem
+from wellkept.store.actions import Action
+from wellkept.store.facts import Change
 from wellkept.store.jobs import Job
 
 PAGE = 100
 SHOWN = 50
+ALL = 1 << 31
 LEAST_SECONDS = 0.1
 BEAT_SECONDS = 15.0
 
@@ -64,8 +68,8 @@ class Live:
                 await self._wait(woken)
 
     async def user(self, scope: Scope) -> AsyncIterator[str]:
-        """What changes around a user: ``event: session``, ``event: job``, ``event: change`` of a fact, and
-        ``event: action`` for what was done to anything else."""
+        """What changes around a user: ``event: session`` and ``event: job``, of the newest ``SHOWN`` of each, and every
+        ``event: change`` of a fact and ``event: action`` on anything else."""
         look = _Changes(scope)
         await self._memory.run(look)
         yield sse("ready", {})
@@ -84,11 +88,12 @@ class Live:
 
 
 class _Changes:
-    """Compares the newest sessions, jobs and changes of a user with those of the last look."""
+    """What is new since the last look: of the newest sessions and jobs by comparing them, of the logs by their numbers."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._seen: dict[tuple[str, Any], Record] = {}
+        self._changes, self._actions = _Log(), _Log()
 
     def __call__(self, memory: Memory) -> list[tuple[str, Record]]:
         user = memory.user(self._scope.user, namespace=self._scope.namespace)
@@ -96,10 +101,24 @@ class _Changes:
             ("session", info.id): info for info in user.sessions(limit=SHOWN)
         }
         now |= {("job", job.id): job for job in memory.jobs.list(scope=self._scope, limit=SHOWN)}
-        now |= {("change", change.id): change for change in user.changes(limit=SHOWN)}
-        now |= {("action", action.id): action for action in user.actions(limit=SHOWN)}
         seen, self._seen = self._seen, {key: _lasting(record) for key, record in now.items()}
-        return [(key[0], record) for key, record in now.items() if seen.get(key) != self._seen[key]]
+        changed = [(key[0], record) for key, record in now.items() if seen.get(key) != self._seen[key]]
+        changed += [("change", change) for change in self._changes.newer(user.changes)]
+        return changed + [("action", action) for action in self._actions.newer(user.actions)]
+
+
+class _Log:
+    """How far a log of the user was read."""
+
+    def __init__(self) -> None:
+        self._newest: int | None = None
+
+    def newer(self, read: Callable[..., Sequence[Change | Action]]) -> Sequence[Record]:
+        """What stands behind that, oldest first; at the first look only the newest line."""
+        most = 1 if self._newest is None else ALL
+        found = sorted(read(limit=most, after=self._newest or 0), key=lambda it: it.id)
+        self._newest = found[-1].id if found else self._newest or 0
+        return found
 
 
 def _lasting(record: Record) -> Record:
@@ -116,7 +135,11 @@ def sse(event: str, data: Any, *, id: str | None = None) -> str:
 
 
 def stream(events: AsyncIterator[str], check: Callable[[], Awaitable[object]]) -> StreamingResponse:
-    """``events`` as a response, with a sign of life in silence; ``check`` is awaited now and then."""
+    """``events`` as a response, with a sign of life in silence.
+
+    ``check`` is awaited before anything is told; when it raises a problem, because the visitor's key was revoked, the
+    stream ends.
+    """
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_beating(events, check), 200, headers, "text/event-stream")
 
@@ -129,13 +152,12 @@ async def _beating(events: AsyncIterator[str], check: Callable[[], Awaitable[obj
         while True:
             pending = pending or asyncio.create_task(_next(events))
             done, _ = await asyncio.wait([pending], timeout=BEAT_SECONDS)
+            said = ": still here\n\n"
             if done:
-                event, pending = pending.result(), None
-                yield event
-            else:
-                await check()
-                yield ": still here\n\n"
-    except StopAsyncIteration:
+                said, pending = pending.result(), None
+            await check()
+            yield said
+    except (StopAsyncIteration, Problem):
         return
     except NotFound:
         yield sse("gone", {})

@@ -59,6 +59,13 @@ WHOSE = [
     parameter("x-wellkept-namespace", "header", "The same as `namespace`, percent-encoded."),
     parameter("x-wellkept-user", "header", "The same as `user`, percent-encoded."),
 ]
+KEY = parameter(
+    "Idempotency-Key",
+    "header",
+    "With the same key and request it is done once, and answered as the first time. What only reads is done again.",
+    minLength=1,
+    maxLength=255,
+)
 _SECURITY = {"key": {"type": "http", "scheme": "bearer", "description": "`wellkept keys create` makes one."}}
 
 
@@ -84,6 +91,7 @@ def _describe(app: FastAPI) -> dict[str, Any]:
     made["security"] = [{"key": []}, {}]
     for path, item in made["paths"].items():
         if path.startswith("/v1/") and path != "/v1/me":
-            for operation in item.values():
-                operation["parameters"] = [*operation.get("parameters", ()), *WHOSE]
+            for method, operation in item.items():
+                more = [KEY, *WHOSE] if method == "post" else WHOSE
+                operation["parameters"] = [*operation.get("parameters", ()), *more]
     return made

@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from wellkept import errors
 from wellkept.errors import BudgetExceeded, WellkeptError
@@ -117,9 +118,22 @@ async def _http(request: Request, error: Exception) -> Response:
         detail = f"There is nothing at {path!r:.200}. The list of paths is at /openapi.json."
         if meant.endswith(("/chat/completions", "/messages", "/responses")):
             detail += " The base URL for a provider's SDK ends in /openai/v1 or /anthropic."
+    if status == 400 and isinstance(error.__cause__, (ValueError, RecursionError)):
+        detail = f"The body cannot be read: {error.__cause__}."
+    if status == 405:
+        return told(path, status, _code(status), detail, {"allow": _allowed(request)})
     # Whoever forgot the gateway's prefix reads OpenAI's errors only.
     at = "/openai/" if meant.endswith("/chat/completions") else path
     return told(at, status, _code(status), detail, error.headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of every route that there is at a path: each alone knows its own."""
+    methods: set[str] = set()
+    for route in request.app.router.routes:
+        if route.matches(request.scope)[0] is Match.PARTIAL:
+            methods |= route.methods
+    return ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))
 
 
 def told(

@@ -14,13 +14,15 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 from starlette.routing import Match
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wellkept.server.auth import check_headers, query_of
+from wellkept.server.idempotency import key_of
 from wellkept.server.problems import Problem, answer_to, is_json
 
 M = TypeVar("M", bound=BaseModel)
 WHOSE = frozenset({"namespace", "user"})
+_PASSED_ON = ("/openai/", "/anthropic/")
 
 
 class StrictRequest(Request):
@@ -39,6 +41,8 @@ class StrictRoute(APIRoute):
 
         async def strict(request: Request) -> Response:
             check_names(request, known)
+            if request.method == "POST":
+                key_of(request)
             response: Response = await handler(strictly(request))
             return response
 
@@ -70,6 +74,31 @@ class Busy:
                     await response(scope, receive, send)
                     return
         await self._app(scope, receive, send)
+
+
+class Heads:
+    """An ASGI app that answers HEAD as ``app`` answers GET, without the body. What the gateway passes on is left as it is."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"].startswith(_PASSED_ON):
+            await self._app(scope, receive, send)
+            return
+        asked, ended = {**scope, "method": "GET"}, False
+
+        async def headed(message: Message) -> None:
+            nonlocal ended
+            if message["type"] == "http.response.start":
+                await send(message)
+            elif not ended:
+                # A stream hears of it as of a client that has left.
+                ended = True
+                await send({"type": "http.response.body", "body": b""})
+
+        await self._app(asked, receive, headed)
+        scope["route"] = asked.get("route")
 
 
 async def _response(route: BareRoute, request: Request) -> Response:

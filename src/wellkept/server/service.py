@@ -21,7 +21,11 @@ from wellkept.server.upstream import Upstreams
 
 @dataclass(frozen=True)
 class Service:
-    """One memory, opened to the network."""
+    """One memory, opened to the network.
+
+    Attributes:
+        keeping: held by work whose answer is kept after it, so that two with one key do it once.
+    """
 
     memory: AsyncMemory
     settings: Settings
@@ -31,6 +35,7 @@ class Service:
     appends: Appends
     spans: Spans
     metrics: Metrics = field(default_factory=Metrics)
+    keeping: asyncio.Lock = field(default_factory=asyncio.Lock)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:

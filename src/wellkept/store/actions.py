@@ -54,5 +54,5 @@ class Actions(Protocol):
     ) -> None:
         """Another line."""
 
-    def list(self, scope: Scope, *, limit: int, before: int | None = None) -> list[Action]:
-        """Newest first; ``before``: the id that the previous page ended with."""
+    def list(self, scope: Scope, *, limit: int, before: int | None = None, after: int = 0) -> list[Action]:
+        """Newest first, those with an id between ``after`` and ``before``."""

@@ -52,8 +52,17 @@ class Events(Protocol):
     def get(self, ref: SessionRef, seq: int) -> Event | None:
         """One event."""
 
-    def between(self, ref: SessionRef, since: int | None, until: int | None, *, limit: int) -> list[Event]:
-        """Events with ``since`` <= ts < ``until`` (ms), in conversation order."""
+    def between(
+        self,
+        ref: SessionRef,
+        since: int | None,
+        until: int | None,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int,
+    ) -> list[Event]:
+        """Events with ``since`` <= ts < ``until`` (ms) and ``after`` < seq < ``before``, in conversation order."""
 
     def seq_at(self, ref: SessionRef, at: int) -> int:
         """The newest seq whose ts is not after ``at`` (ms); 0 when there is none."""

@@ -155,11 +155,13 @@ class Facts(Protocol):
         scope: Scope,
         *,
         after: int = 0,
+        before: int | None = None,
         fact: str | None = None,
         operation: int | None = None,
         newest: int | None = None,
     ) -> list[Change]:
-        """Changes in order, with what was before and after; the last ``newest`` of them."""
+        """Changes with numbers between ``after`` and ``before`` in order, with what was before and after each; the last
+        ``newest`` of them."""
 
     def change(self, scope: Scope, id: int) -> Change | None:
         """One change."""

@@ -84,7 +84,8 @@ class Store(Protocol):
         """``work`` on one consistent snapshot."""
 
     def write(self, work: Callable[[Tables], T]) -> T:
-        """``work`` in one transaction, durable on return; on an error nothing of it remains."""
+        """``work`` in one transaction, durable on return; on an error nothing of it remains. A write inside ``work`` is a
+        part of it."""
 
     def scrub(self, texts: Sequence[str] | None) -> int:
         """Make sure that no file of the store holds ``texts`` outside of anybody's rows; how many it still does. None for

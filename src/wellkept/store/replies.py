@@ -8,29 +8,21 @@ from wellkept.records import Scope
 
 
 class KeptReply(NamedTuple):
-    """A request, by its hash, and the answer that it got; ``status`` is None while it is being worked on."""
+    """A request, by its hash, and the answer that it got."""
 
     request: bytes
-    status: int | None
-    body: bytes | None
+    status: int
+    body: bytes
 
 
 class Replies(Protocol):
     """Answers kept for a while, for requests that may come twice. The user of a scope may be empty here."""
 
-    def claim(
-        self, scope: Scope, key: bytes, request: bytes, *, at: int, oldest: int, stale: int
-    ) -> KeptReply | None:
-        """None when the key is new and now taken; else what is kept for it.
+    def find(self, scope: Scope, key: bytes, *, oldest: int) -> KeptReply | None:
+        """What is kept for the key since ``oldest`` (ms)."""
 
-        Forgets answers from before ``oldest`` (ms), and requests from before ``stale`` that never got one.
-        """
-
-    def keep(self, scope: Scope, key: bytes, status: int, body: bytes) -> None:
-        """The answer to a request that was claimed."""
-
-    def drop(self, scope: Scope, key: bytes) -> None:
-        """Give the key free again."""
+    def keep(self, scope: Scope, key: bytes, reply: KeptReply, *, at: int, oldest: int) -> None:
+        """Keep an answer, and forget all from before ``oldest`` (ms)."""
 
     def forget(self, scope: Scope, *, holding: str | None = None) -> int:
         """Remove every answer that may hold something about this user, or those with the text ``holding``; how many

@@ -9,10 +9,8 @@ from wellkept.server.api import health, jobs, memories, profile, search, session
 _ROUTERS = (
     sessions.append_router,
     sessions.router,
-    sessions.query_router,
     search.router,
     memories.router,
-    memories.forget_router,
     traces.router,
     profile.router,
     jobs.router,

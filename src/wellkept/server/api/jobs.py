@@ -5,20 +5,21 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import AdminTenant, ReaderTenant, Tenant
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import once
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, Shown, answer, number, page
 from wellkept.store.jobs import Job, JobState
 
-router = APIRouter(prefix="/v1", tags=["jobs"], route_class=IdempotentRoute, responses=PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["jobs"], route_class=StrictRoute, responses=PROBLEMS)
 
 JobId = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
 
@@ -82,23 +83,28 @@ async def get_job(served: Served, tenant: ReaderTenant, id: JobId) -> Response:
 
 
 @router.post("/jobs/{id}/retry", responses=gives(Job))
-async def retry_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
+async def retry_job(request: Request, served: Served, tenant: AdminTenant, id: JobId) -> Response:
     """Let a failed or cancelled job run again, now."""
-    job = await served.memory.run(
-        lambda memory: memory.jobs.retry(_theirs(memory, id, tenant).id, namespace=tenant.namespace)
-    )
-    served.live.wake()
-    return answer(job)
+
+    def work(memory: Memory) -> Response:
+        return answer(memory.jobs.retry(_theirs(memory, id, tenant).id, namespace=tenant.namespace))
+
+    return await once(request, served, _asker(tenant), work)
 
 
 @router.post("/jobs/{id}/cancel", responses=gives(Job))
-async def cancel_job(served: Served, tenant: AdminTenant, id: JobId) -> Response:
+async def cancel_job(request: Request, served: Served, tenant: AdminTenant, id: JobId) -> Response:
     """Keep a job from running, or its result from being stored."""
-    job = await served.memory.run(
-        lambda memory: memory.jobs.cancel(_theirs(memory, id, tenant).id, namespace=tenant.namespace)
-    )
-    served.live.wake()
-    return answer(job)
+
+    def work(memory: Memory) -> Response:
+        return answer(memory.jobs.cancel(_theirs(memory, id, tenant).id, namespace=tenant.namespace))
+
+    return await once(request, served, _asker(tenant), work)
+
+
+def _asker(tenant: Tenant) -> Scope:
+    """Whose keys a request's ``Idempotency-Key`` is one of: the user's, or those of the namespace."""
+    return Scope(tenant.namespace, tenant.user or "")
 
 
 @router.get("/spend", responses=gives(SpendList))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.api.messages import Message
 from wellkept.server.auth import Admin, Reader, Writer
-from wellkept.server.idempotency import IdempotentRoute
+from wellkept.server.idempotency import kept, once
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
@@ -22,7 +22,7 @@ from wellkept.store.actions import Action
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 from wellkept.user import UserMemory, UserReader
 
-router = APIRouter(prefix="/v1", tags=["memories"], route_class=IdempotentRoute, responses=PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 Number = Annotated[int, Path(ge=0, le=MAX_INTEGER)]
@@ -69,7 +69,7 @@ class NewWording(Body):
 
 
 class Changes(Shown):
-    """Changes of facts, oldest first."""
+    """Changes of facts, all that there are, oldest first."""
 
     items: list[Change]
 
@@ -135,14 +135,16 @@ def writer(memory: Memory, scope: Scope) -> UserMemory:
 
 
 @router.post("/memories", status_code=201, responses=gives(Added, 201))
-async def add_memory(served: Served, scope: Writer, body: NewMemory) -> Response:
+async def add_memory(request: Request, served: Served, scope: Writer, body: NewMemory) -> Response:
     """Remember something: as it is (`infer: false`), or by having facts taken from it in the background."""
     options = body.model_dump(exclude={"messages"}, exclude_unset=True)
     said = body.messages
     messages = said if isinstance(said, str) else [message.said() for message in said]
-    added = await served.memory.run(lambda memory: writer(memory, scope).add(messages, **options))
-    served.live.wake()
-    return answer(added, 201)
+
+    def work(memory: Memory) -> Response:
+        return answer(writer(memory, scope).add(messages, **options), 201)
+
+    return await once(request, served, scope, work)
 
 
 @router.get("/memories", responses=gives(Page[Fact]))
@@ -205,17 +207,15 @@ async def memory_history(served: Served, scope: Reader, memory_id: MemoryId) -> 
 
 @router.post("/memories/{memory_id}/{action}", responses=gives(Fact))
 async def pin_memory(
-    served: Served, scope: Writer, memory_id: MemoryId, action: Literal["pin", "unpin"]
+    request: Request, served: Served, scope: Writer, memory_id: MemoryId, action: Literal["pin", "unpin"]
 ) -> Response:
     """Keep a fact from being evicted, or let it be again."""
 
-    def work(memory: Memory) -> Fact:
+    def work(memory: Memory) -> Response:
         user = writer(memory, scope)
-        return user.pin(memory_id) if action == "pin" else user.unpin(memory_id)
+        return answer(user.pin(memory_id) if action == "pin" else user.unpin(memory_id))
 
-    fact = await served.memory.run(work)
-    served.live.wake()
-    return answer(fact)
+    return await once(request, served, scope, work)
 
 
 @router.get("/labels", responses=gives(Labels))
@@ -228,16 +228,20 @@ async def labels(served: Served, scope: Reader) -> Response:
 # ───────────────────────────────────────────────────────────────────────────────────
 
 
-@router.get("/changes", responses=gives(Changes))
+@router.get("/changes", responses=gives(Page[Change]))
 async def changes(
     served: Served,
     scope: Reader,
     limit: Limit = 50,
+    cursor: Cursor = None,
     after: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0,
 ) -> Response:
-    """The newest changes of all facts, oldest first; only those with an id above `after`."""
-    found = await served.memory.run(lambda memory: reader(memory, scope).changes(limit=limit, after=after))
-    return answer({"items": found})
+    """The newest changes of all facts, oldest first; only those with an id above `after`. `next` leads to earlier ones."""
+    before = number(cursor)
+    found = await served.memory.run(
+        lambda memory: reader(memory, scope).changes(limit=limit, after=after, before=before)
+    )
+    return page(found, limit, found[0].id if found else None)
 
 
 @router.get("/actions", responses=gives(Page[Action]))
@@ -249,11 +253,13 @@ async def actions(served: Served, scope: Reader, limit: Limit = 50, cursor: Curs
 
 
 @router.post("/changes/{change_id}/undo", responses=gives(Changes))
-async def undo(served: Served, scope: Writer, change_id: Number) -> Response:
+async def undo(request: Request, served: Served, scope: Writer, change_id: Number) -> Response:
     """Take back a change, with all that was changed in the same operation; the changes that this made."""
-    made = await served.memory.run(lambda memory: writer(memory, scope).undo(change_id))
-    served.live.wake()
-    return answer({"items": made})
+
+    def work(memory: Memory) -> Response:
+        return answer({"items": writer(memory, scope).undo(change_id)})
+
+    return await once(request, served, scope, work)
 
 
 @router.get("/review", responses=gives(Doubts))
@@ -263,38 +269,38 @@ async def review(served: Served, scope: Reader) -> Response:
 
 
 @router.post("/review/{doubt_id}", responses=gives(Settled))
-async def settle(served: Served, scope: Admin, doubt_id: Number, body: Decision) -> Response:
+async def settle(
+    request: Request, served: Served, scope: Admin, doubt_id: Number, body: Decision
+) -> Response:
     """Decide: accepting retires or erases what is in question, refusing leaves all as it is."""
-    receipt = await served.memory.run(
-        lambda memory: writer(memory, scope).settle(doubt_id, accept=body.accept)
-    )
-    served.live.wake()
-    return answer({"receipt": receipt})
+
+    def work(memory: Memory) -> Response:
+        return answer({"receipt": writer(memory, scope).settle(doubt_id, accept=body.accept)})
+
+    return await kept(request, served, scope, work)
 
 
 # ── forgetting
 # ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# Answers that hold what was forgotten must not be kept, so that this route keeps none.
-forget_router = APIRouter(prefix="/v1", tags=["memories"], route_class=StrictRoute, responses=PROBLEMS)
 
-
-@forget_router.post("/forget", responses=gives(Preview | Receipt))
-async def forget(served: Served, scope: Admin, body: Forget) -> Response:
+@router.post("/forget", responses=gives(Preview | Receipt))
+async def forget(request: Request, served: Served, scope: Admin, body: Forget) -> Response:
     """Erase, not undoable: facts with their history, the messages behind them and all that was made of those.
 
     With `preview` nothing is done, and the answer says what would go. Else it is the receipt: what was removed, and
     what a second look found left. Doing it twice finds nothing the second time.
     """
 
-    def work(memory: Memory) -> Preview | Receipt:
+    def work(memory: Memory) -> Response:
         user = writer(memory, scope)
         found = user.forget(body.query, ids=body.ids or ())
-        return found if body.preview else user.forget(found)
+        return answer(found if body.preview else user.forget(found))
 
-    done = await served.memory.run(work)
-    served.live.wake()
-    return answer(done)
+    if body.preview:
+        # It holds what is to be forgotten: no copy of it is kept.
+        return await served.memory.run(work)
+    return await kept(request, served, scope, work)
 
 
 @router.get("/receipts", responses=gives(Receipts))

@@ -11,12 +11,12 @@ from starlette.responses import Response
 
 from wellkept.arrivals import Arrival
 from wellkept.context import Context
-from wellkept.errors import InvalidInput
+from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Event, Scope, SessionInfo
 from wellkept.server.api.messages import Messages
 from wellkept.server.auth import Admin, Reader, Writer, check_session, writing
-from wellkept.server.idempotency import HEADER, IdempotentRoute
+from wellkept.server.idempotency import key_of, once
 from wellkept.server.openapi import PROBLEMS, gives, parameter, takes
 from wellkept.server.routes import BareRoute, StrictRoute, body_of, check_names
 from wellkept.server.service import Served, service_of
@@ -35,10 +35,11 @@ from wellkept.server.wire import (
 )
 from wellkept.session import Session, SessionReader
 
-router = APIRouter(prefix="/v1", tags=["sessions"], route_class=IdempotentRoute, responses=PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
 
 Shape = Literal["openai", "anthropic"]
 Seq = Annotated[int | None, Query(ge=0, le=MAX_INTEGER)]
+Then = Moment | Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
 
 def reader(memory: Memory, scope: Scope, session_id: str) -> SessionReader:
@@ -56,7 +57,8 @@ def writer(memory: Memory, scope: Scope, session_id: str) -> Session:
 
 
 class NewSession(Body):
-    """A conversation to begin; ``id`` only if it must be the caller's own."""
+    """A conversation to begin; ``id`` only if it must be the caller's own. One that is there keeps its title and metadata:
+    PATCH renames it."""
 
     id: str | None = Field(default=None, min_length=1, max_length=512)
     prefix: str = Field(default="", max_length=64)
@@ -76,14 +78,15 @@ class Ended(Shown):
     extracting: bool
 
 
-@router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201))
-async def create_session(served: Served, scope: Writer, body: NewSession) -> Response:
-    """Begin a session; with an `id` that this user has already, open that one."""
+@router.post("/sessions", status_code=201, responses=gives(SessionInfo, 201) | gives(SessionInfo))
+async def create_session(request: Request, served: Served, scope: Writer, body: NewSession) -> Response:
+    """Begin a session (201); with an `id` that this user has already, open that one as it is (200)."""
     if body.id:
         check_session(body.id)
 
-    def create(memory: Memory) -> SessionInfo:
-        return memory.session(
+    def create(memory: Memory) -> Response:
+        known = body.id is not None and _is_known(memory, scope, body.id)
+        session = memory.session(
             namespace=scope.namespace,
             user=scope.user,
             session_id=body.id,
@@ -91,11 +94,18 @@ async def create_session(served: Served, scope: Writer, body: NewSession) -> Res
             prefix=body.prefix,
             title=body.title,
             metadata=body.metadata,
-        ).info()
+        )
+        return answer(session.info(), 200 if known else 201)
 
-    info = await served.memory.run(create)
-    served.live.wake()
-    return answer(info, 201)
+    return await once(request, served, scope, create)
+
+
+def _is_known(memory: Memory, scope: Scope, session_id: str) -> bool:
+    try:
+        reader(memory, scope, session_id)
+    except NotFound:
+        return False
+    return True
 
 
 @router.get("/sessions", responses=gives(Page[SessionInfo]))
@@ -127,11 +137,13 @@ async def rename_session(served: Served, scope: Writer, session_id: SessionId, b
 
 
 @router.post("/sessions/{session_id}/end", responses=gives(Ended))
-async def end_session(served: Served, scope: Writer, session_id: SessionId) -> Response:
+async def end_session(request: Request, served: Served, scope: Writer, session_id: SessionId) -> Response:
     """Say that it is over for now: facts are extracted at once. It can be gone on with at any time."""
-    due = await served.memory.run(lambda memory: writer(memory, scope, session_id).end())
-    served.live.wake()
-    return answer({"extracting": due})
+
+    def work(memory: Memory) -> Response:
+        return answer({"extracting": writer(memory, scope, session_id).end()})
+
+    return await once(request, served, scope, work)
 
 
 @router.delete("/sessions/{session_id}", responses=gives(dict[str, int]))
@@ -159,17 +171,23 @@ async def list_messages(
 ) -> Response:
     """The newest messages in conversation order; `next` leads to earlier ones.
 
-    `after`: those behind this seq, oldest first. `since`, `until`: those said in this time.
+    `after`: those behind this seq. `since`, `until`: those said in this time. With any of these the oldest come first,
+    and `next` leads to later ones.
     """
-    before = number(cursor)
-    events = await served.memory.run(
-        lambda memory: reader(memory, scope, session_id).get_events(
-            after=after, before=before, since=since, until=until, limit=limit
-        )
-    )
-    backwards = after is None and since is None and until is None
-    earlier = events[0].seq if backwards and events and events[0].seq > 1 else None
-    return page(events, limit, earlier)
+    start = number(cursor)
+    forwards = any(it is not None for it in (after, since, until))
+
+    def read(memory: Memory) -> list[Event]:
+        session = reader(memory, scope, session_id)
+        if forwards:
+            later = max(after or 0, start or 0)
+            return session.get_events(after=later, since=since, until=until, limit=limit)
+        return session.get_events(before=start, limit=limit)
+
+    events = await served.memory.run(read)
+    if forwards:
+        return page(events, limit, events[-1].seq if events else None)
+    return page(events, limit, events[0].seq if events and events[0].seq > 1 else None)
 
 
 @router.get("/sessions/{session_id}/messages/{event_id}", responses=gives(Event))
@@ -192,7 +210,6 @@ async def pop_turn(served: Served, scope: Writer, session_id: SessionId) -> Resp
 append_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=BareRoute, responses=PROBLEMS)
 
 
-KEY = parameter("Idempotency-Key", "header", "Append these messages once.", minLength=1, maxLength=255)
 ID = parameter("session_id", "path", "The session.", required=True, minLength=1, maxLength=512)
 
 
@@ -200,17 +217,14 @@ ID = parameter("session_id", "path", "The session.", required=True, minLength=1,
     "/sessions/{session_id}/messages",
     status_code=201,
     responses=gives(Page[Event], 201),
-    openapi_extra=takes(Messages, ID, KEY),
+    openapi_extra=takes(Messages, ID),
 )
 async def append_messages(request: Request) -> Response:
     """Append messages: durable when this answers. The same `Idempotency-Key` gives the events of the first time."""
     # The declared way takes longer than the commit.
     served, scope = service_of(request), await writing(request)
     check_names(request)
-    key = request.headers.get(HEADER)
-    if key is not None and not 0 < len(key) <= 255:
-        raise InvalidInput(f"The Idempotency-Key has {len(key)} characters; it must have 1 to 255.")
-    body = await body_of(request, Messages)
+    key, body = key_of(request), await body_of(request, Messages)
     arrival = Arrival(scope, request.path_params["session_id"], body.drafts(key))
     events = await served.appends.append(arrival)
     served.live.wake()
@@ -221,16 +235,12 @@ async def append_messages(request: Request) -> Response:
 # ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# A question asked twice is answered twice.
-query_router = APIRouter(prefix="/v1", tags=["sessions"], route_class=StrictRoute, responses=PROBLEMS)
-
-
 class ContextWanted(Body):
     """What a context is wanted for."""
 
     query: str | None = Field(default=None, max_length=100_000)
     budget: int | None = Field(default=None, ge=1, le=100_000_000)
-    as_of: Moment | Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
+    as_of: Then | None = None
     shape: Shape = "openai"
     trace: bool = False
 
@@ -242,15 +252,15 @@ async def get_context(
     session_id: SessionId,
     query: Annotated[str | None, Query(max_length=10_000)] = None,
     budget: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
-    as_of: Seq = None,
+    as_of: Annotated[Then | None, Query()] = None,
     shape: Shape = "openai",
     trace: bool = False,
 ) -> Response:
-    """What to hand to the model for the next request."""
+    """What to hand to the model for the next request. `as_of`: as it was at an earlier time, or at a message's seq."""
     return await _context(served, scope, session_id, query, budget, as_of, shape, trace)
 
 
-@query_router.post("/sessions/{session_id}/context")
+@router.post("/sessions/{session_id}/context")
 async def post_context(served: Served, scope: Reader, session_id: SessionId, body: ContextWanted) -> Response:
     """The same, for queries that are too long or too private for a URL."""
     return await _context(

@@ -72,13 +72,16 @@ def _trace(memory: Memory, scope: Scope, trace_id: str) -> Trace:
 async def replay(served: Served, scope: Reader, trace_id: str, body: ReplayWanted) -> Response:
     """The context of a trace built again from what the store held at that moment, beside what it was.
 
-    `policy`: some of its fields, on top of the policy of then.
+    `policy`: some of its fields, on top of the policy of then; its `context_budget` is the budget, if `budget` does not
+    say another.
     """
+    changed = body.policy or {}
 
     def work(memory: Memory) -> Replay:
         before = _trace(memory, scope, trace_id)
-        policy = _policy(before, body.policy) if body.policy else None
-        return _traces(memory, scope, None).replay(trace_id, policy=policy, budget=body.budget)
+        policy = _policy(before, changed) if changed else None
+        budget = changed.get("context_budget") if body.budget is None else body.budget
+        return _traces(memory, scope, None).replay(trace_id, policy=policy, budget=budget)
 
     return answer(await served.memory.run(work))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+from collections.abc import AsyncIterator, Iterator
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response, StreamingResponse
 
 from wellkept import formats
 from wellkept.cli.clock import StoryClock
@@ -20,6 +20,7 @@ from wellkept.memory import Memory
 from wellkept.records import Scope
 from wellkept.server.auth import Admin, Reader
 from wellkept.server.openapi import PROBLEMS, gives
+from wellkept.server.problems import PRIVATE
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import Shown, answer
@@ -28,6 +29,7 @@ from wellkept.store.facts import Book
 router = APIRouter(prefix="/v1", tags=["transfer"], route_class=StrictRoute, responses=PROBLEMS)
 
 JSON_LINES = "application/x-ndjson"
+LINES = 200
 _FILE: dict[str, Any] = {"content": {JSON_LINES: {"schema": {"type": "string"}}}}
 _UPLOAD: dict[str, Any] = {
     "requestBody": {
@@ -52,31 +54,38 @@ class Imported(Shown):
 @router.get("/export", response_class=Response, responses={200: _FILE})
 async def export(
     served: Served, scope: Reader, session_id: Annotated[str | None, Query(max_length=512)] = None
-) -> FileResponse:
-    """A user's conversations, profile and facts, or one conversation, as JSON Lines that the import reads back."""
-    path = await served.memory.run(lambda memory: _exported(memory, scope, session_id))
-    headers = {"content-disposition": 'attachment; filename="wellkept.jsonl"'}
-    return FileResponse(
-        path, media_type=JSON_LINES, headers=headers, background=BackgroundTask(os.unlink, path)
-    )
+) -> StreamingResponse:
+    """A user's conversations, profile and facts, or one conversation, as JSON Lines that the import reads back. A file
+    without its `end` line was cut off."""
+    pieces = await served.memory.run(lambda memory: _exported(memory, scope, session_id))
+    # What fails at once still has an answer.
+    first = await served.memory.run(lambda _: next(pieces, b""))
+
+    async def sent() -> AsyncIterator[bytes]:
+        piece = first
+        while piece:
+            yield piece
+            piece = await served.memory.run(lambda _: next(pieces, b""))
+
+    headers = {**PRIVATE, "content-disposition": 'attachment; filename="wellkept.jsonl"'}
+    return StreamingResponse(sent(), 200, headers, JSON_LINES)
 
 
-def _exported(memory: Memory, scope: Scope, session_id: str | None) -> str:
-    """The path of a file that the caller removes."""
+def _exported(memory: Memory, scope: Scope, session_id: str | None) -> Iterator[bytes]:
+    """The export in pieces, read from the store one by one: a file of it would outlive what is forgotten."""
     user = memory.user(scope.user, namespace=scope.namespace)
     if session_id is None:
         infos = oldest_first(user)
     else:
         infos = [memory.session(namespace=scope.namespace, user=scope.user, session_id=session_id).info()]
-    descriptor, path = tempfile.mkstemp(prefix="wellkept-", suffix=".jsonl")
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-            book = book_of(memory._core, scope) if session_id is None else Book()
-            formats.write(items(memory, scope, infos, book), stream)
-    except BaseException:
-        os.unlink(path)
-        raise
-    return path
+    book = book_of(memory._core, scope) if session_id is None else Book()
+    return _pieces(formats.lines(items(memory, scope, infos, book)))
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[bytes]:
+    """``lines`` in pieces that are worth a hop to another thread."""
+    while some := list(islice(lines, LINES)):
+        yield "".join(some).encode()
 
 
 @router.post("/import", responses=gives(Imported), openapi_extra=_UPLOAD)

@@ -168,6 +168,8 @@ class FlashStore:
 
     def write(self, work: Callable[[FlashTables], T]) -> T:
         """See ``store.protocol.Store``."""
+        if self._connections.writing:
+            return self._connections.write(lambda connection: work(self._tables(connection)))
         return self._written(lambda connection: self._transaction(connection, work))
 
     def _written(self, work: Callable[[apsw.Connection], T]) -> T:

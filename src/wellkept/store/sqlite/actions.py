@@ -22,7 +22,7 @@ ADD = "INSERT INTO actions (scope, action, actor, at, about, subject) VALUES (?,
 LIST = """
     SELECT a.number, a.action, a.actor, a.at, coalesce(s.id, CAST(a.subject AS TEXT))
     FROM actions a LEFT JOIN sessions s ON s.key = a.about
-    WHERE a.scope = ?1 AND (?2 IS NULL OR a.number < ?2) ORDER BY a.number DESC LIMIT ?3
+    WHERE a.scope = ?1 AND (?2 IS NULL OR a.number < ?2) AND a.number > ?3 ORDER BY a.number DESC LIMIT ?4
 """
 
 
@@ -44,8 +44,8 @@ class Actions:
         session, named = (subject.key, None) if isinstance(subject, SessionRef) else (None, subject)
         self._db.execute(ADD, (ensure_scope(self._db, scope), action, actor, at, session, named))
 
-    def list(self, scope: Scope, *, limit: int, before: int | None = None) -> list[Action]:
-        rows = self._db.execute(LIST, (scope_key(self._db, scope), before, limit))
+    def list(self, scope: Scope, *, limit: int, before: int | None = None, after: int = 0) -> list[Action]:
+        rows = self._db.execute(LIST, (scope_key(self._db, scope), before, after, limit))
         return [
             Action(id=number, action=action, actor=actor, at=utc(at), subject=subject)
             for number, action, actor, at, subject in rows

@@ -184,8 +184,16 @@ class Connections:
             finally:
                 connection.execute("COMMIT")
 
+    @property
+    def writing(self) -> bool:
+        """Whether this thread is in a write transaction."""
+        return getattr(self._local, "writing", False)
+
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
-        """``work`` in a write transaction, durable when this returns; on an error nothing of it remains."""
+        """``work`` in a write transaction, durable when this returns; on an error nothing of it remains. Inside another
+        write it is a part of that one, and durable with it."""
+        if self.writing:
+            return _inside(self.get(), work)
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.path} was opened for reading only. Open it with Memory(path) to write."
@@ -266,6 +274,7 @@ class Connections:
     ) -> None:
         connection = self.get()
         connection.execute("BEGIN IMMEDIATE")
+        self._local.writing = True
         try:
             for write in batch:
                 run(connection, write)
@@ -274,6 +283,8 @@ class Connections:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        finally:
+            self._local.writing = False
 
 
 def _casefold(*texts: Any) -> str:
@@ -307,6 +318,21 @@ def _run_apart(connection: apsw.Connection, write: _Write[Any]) -> None:
         connection.execute("ROLLBACK TO one")
         write.error = error
     connection.execute("RELEASE one")
+
+
+def _inside(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+    """A part of the transaction that runs: its failure takes back its own changes."""
+    connection.execute("SAVEPOINT part")
+    try:
+        value = work(connection)
+    except BaseException:
+        # A failing disk may have ended all of it.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+        raise
+    connection.execute("RELEASE part")
+    return value
 
 
 def _close(connection: apsw.Connection) -> None:

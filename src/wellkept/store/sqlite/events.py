@@ -170,8 +170,17 @@ class Events:
     def get(self, ref: SessionRef, seq: int) -> Event | None:
         return next(self.walk(ref, after=seq - 1, until=seq), None)
 
-    def between(self, ref: SessionRef, since: int | None, until: int | None, *, limit: int) -> list[Event]:
-        first, last = _span(ref, 1, MAX_SEQ)
+    def between(
+        self,
+        ref: SessionRef,
+        since: int | None,
+        until: int | None,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int,
+    ) -> list[Event]:
+        first, last = _span(ref, after + 1, MAX_SEQ if before is None else before - 1)
         start = -_FOREVER if since is None else since
         end = _FOREVER if until is None else until
         rows = self._db.execute(BETWEEN, (ref.scope_key, start, end, first, last, min(limit, MAX_SEQ)))

@@ -84,8 +84,9 @@ ADD_LOG_LINE = "INSERT INTO fact_changes (scope, fact, action, actor, at) VALUES
 _LOG_COLUMNS = "number, coalesce(operation, number), fact, action, actor, at, after"
 CHANGES = f"""
     SELECT {_LOG_COLUMNS} FROM fact_changes WHERE scope = ?1 AND number > ?2 AND (?3 IS NULL OR fact = ?3)
-    AND (?4 IS NULL OR coalesce(operation, number) = ?4) ORDER BY number DESC LIMIT ?5
+    AND (?4 IS NULL OR coalesce(operation, number) = ?4) AND number < ?6 ORDER BY number DESC LIMIT ?5
 """
+_END = (1 << 63) - 1
 CHANGED = """
     SELECT max(f.number), c.namespace, c.user FROM fact_changes f JOIN scopes c ON c.key = f.scope WHERE f.number > ?
     GROUP BY f.scope
@@ -210,13 +211,17 @@ class Facts:
         scope: Scope,
         *,
         after: int = 0,
+        before: int | None = None,
         fact: str | None = None,
         operation: int | None = None,
         newest: int | None = None,
     ) -> list[Change]:
         key = None if fact is None else fact_key(fact)
         most = -1 if newest is None else newest
-        rows = self._db.execute(CHANGES, (scope_key(self._db, scope), after, key, operation, most)).fetchall()
+        end = _END if before is None else before
+        rows = self._db.execute(
+            CHANGES, (scope_key(self._db, scope), after, key, operation, most, end)
+        ).fetchall()
         return [self._change(row) for row in reversed(rows)]
 
     def change(self, scope: Scope, id: int) -> Change | None:

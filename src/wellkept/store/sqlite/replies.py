@@ -17,13 +17,13 @@ SCHEMA = """
     ) WITHOUT ROWID;
     CREATE INDEX replies_at ON replies (at);
 """
-PURGE = "DELETE FROM replies WHERE at < ?1 OR (status IS NULL AND at < ?2)"
-CLAIM = """
-    INSERT INTO replies (namespace, user, key, request, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+PURGE = "DELETE FROM replies WHERE at < ?"
+FIND = """
+    SELECT request, status, body FROM replies WHERE namespace = ? AND user = ? AND key = ? AND at >= ? AND status NOT NULL
 """
-FIND = "SELECT request, status, body FROM replies WHERE namespace = ? AND user = ? AND key = ?"
-KEEP = "UPDATE replies SET status = ?, body = ? WHERE namespace = ? AND user = ? AND key = ?"
-DROP = "DELETE FROM replies WHERE namespace = ? AND user = ? AND key = ?"
+KEEP = """
+    INSERT OR REPLACE INTO replies (namespace, user, key, request, status, body, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
 FORGET = "DELETE FROM replies WHERE namespace = ? AND user IN (?, '')"
 FORGET_HOLDING = f"{FORGET} AND (instr(body, ?) OR instr(body, ?))"
 
@@ -34,21 +34,13 @@ class Replies:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
 
-    def claim(
-        self, scope: Scope, key: bytes, request: bytes, *, at: int, oldest: int, stale: int
-    ) -> KeptReply | None:
-        self._db.execute(PURGE, (oldest, stale))
-        owner = (scope.namespace, scope.user, key)
-        self._db.execute(CLAIM, (*owner, request, at))
-        if self._db.changes():
-            return None
-        return KeptReply(*self._db.execute(FIND, owner).get)
+    def find(self, scope: Scope, key: bytes, *, oldest: int) -> KeptReply | None:
+        row = self._db.execute(FIND, (scope.namespace, scope.user, key, oldest)).fetchone()
+        return KeptReply(*row) if row else None
 
-    def keep(self, scope: Scope, key: bytes, status: int, body: bytes) -> None:
-        self._db.execute(KEEP, (status, body, scope.namespace, scope.user, key))
-
-    def drop(self, scope: Scope, key: bytes) -> None:
-        self._db.execute(DROP, (scope.namespace, scope.user, key))
+    def keep(self, scope: Scope, key: bytes, reply: KeptReply, *, at: int, oldest: int) -> None:
+        self._db.execute(PURGE, (oldest,))
+        self._db.execute(KEEP, (scope.namespace, scope.user, key, *reply, at))
 
     def forget(self, scope: Scope, *, holding: str | None = None) -> int:
         if holding is None:
