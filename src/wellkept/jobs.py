@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+from wellkept.actors import check_actor
 from wellkept.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError
 from wellkept.lease import LEASE_MS, Lease
 from wellkept.policy.checks import check_limit
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from wellkept.core import Core
     from wellkept.models.protocol import Model, Reply
     from wellkept.records import Scope
+    from wellkept.store.actions import Verb
+    from wellkept.store.facts import Actor
     from wellkept.store.jobs import Job
     from wellkept.store.protocol import Tables
 
@@ -316,22 +319,26 @@ class JobList:
             raise NotFound(f"No job {id}.")
         return job
 
-    def retry(self, id: int, *, namespace: str | None = None) -> Job:
+    def retry(self, id: int, *, namespace: str | None = None, actor: Actor = "app") -> Job:
         """Let a failed or cancelled job run again, now. Raises NotFound; Conflict for a job in another
         state."""
-        return self._move(id, "ready", ("failed", "cancelled"), namespace)
+        return self._move(id, "ready", ("failed", "cancelled"), namespace, "retry_job", actor)
 
-    def cancel(self, id: int, *, namespace: str | None = None) -> Job:
+    def cancel(self, id: int, *, namespace: str | None = None, actor: Actor = "app") -> Job:
         """Keep a job from running, or its result from being stored. Raises NotFound; Conflict for one that
         has ended."""
-        return self._move(id, "cancelled", ("ready", "running"), namespace)
+        return self._move(id, "cancelled", ("ready", "running"), namespace, "cancel_job", actor)
 
-    def _move(self, id: int, state: JobState, allowed: Sequence[JobState], namespace: str | None) -> Job:
-        job = self.get(id, namespace=namespace)
-        now = self._core.now()
-        if not self._core.store.write(
-            lambda tables: tables.jobs.set_state(id, state, at=now, allowed=allowed)
-        ):
-            raise Conflict(f"Job {id} is {job.state}; this takes a job that is {' or '.join(allowed)}.")
+    def _move(
+        self, id: int, state: JobState, allowed: Sequence[JobState], namespace: str | None, verb: Verb, actor: Actor
+    ) -> Job:  # fmt: skip
+        job, by, now = self.get(id, namespace=namespace), check_actor(actor), self._core.now()
+
+        def work(tables: Tables) -> None:
+            if not tables.jobs.set_state(id, state, at=now, allowed=allowed):
+                raise Conflict(f"Job {id} is {job.state}; this takes a job that is {' or '.join(allowed)}.")
+            tables.actions.add(job.scope, verb, by, at=now, subject=id)
+
+        self._core.store.write(work)
         self._notify()
         return self.get(id, namespace=namespace)

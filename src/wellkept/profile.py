@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from wellkept.actors import check_actor
 from wellkept.core import Core
 from wellkept.errors import Conflict, InvalidInput
 from wellkept.policy.checks import check_text
 from wellkept.records import DOCUMENTS, Document, Scope, utc
+from wellkept.store.facts import Actor
 from wellkept.store.protocol import Tables
 
 
@@ -46,7 +48,7 @@ class Profile(ProfileReader):
     def __setitem__(self, name: str, text: str) -> None:
         self.set(name, text)
 
-    def set(self, name: str, text: str, *, if_hash: str | None = None) -> Document:
+    def set(self, name: str, text: str, *, if_hash: str | None = None, actor: Actor = "app") -> Document:
         """Write a new version and return it; writing what is there already changes nothing.
 
         ``if_hash``: the hash of the version that the change was made on. Raises Conflict when it is no
@@ -54,7 +56,7 @@ class Profile(ProfileReader):
         """
         _check(name)
         check_text("profile document", text)
-        now = self._core.now()
+        now, by = self._core.now(), check_actor(actor)
 
         def write(tables: Tables) -> Document:
             current = self._current(tables, name)
@@ -68,6 +70,7 @@ class Profile(ProfileReader):
                 name=name, text=text, hash=_hash(text), version=current.version + 1, updated_at=utc(now)
             )
             tables.profiles.put(self._scope, document, at=now)
+            tables.actions.add(self._scope, "write_profile", by, at=now, subject=name)
             return document
 
         return self._core.store.write(write)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from wellkept.actors import check_actor
 from wellkept.errors import InvalidInput, ModelError, NotFound
 from wellkept.outbox import extract_now, put_extraction, put_if_due
 from wellkept.policy.checks import (
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from wellkept.models.protocol import Reply
     from wellkept.records import Content, Event, LedgerLine, Policy, Role, Scope, SessionInfo, Summary
     from wellkept.reply import Answer
+    from wellkept.store.actions import Verb
+    from wellkept.store.facts import Actor
     from wellkept.store.protocol import SessionRef, Tables
     from wellkept.trace import TraceList
 
@@ -140,16 +143,25 @@ class SessionReader:
         then = Moment(seq=self._seq_at(as_of))
         return build(core, self._ref, query=query, budget=budget, then=then)
 
-    def summaries(self) -> list[Summary]:
+    def summaries(self, *, limit: int | None = None, before: int | None = None) -> list[Summary]:
         """Every version of the rolling summary, oldest first, with its topic and the seqs that it added.
 
-        Raises NotFound when the session was deleted; so does ``ledger``.
-        """
-        return self._some(lambda tables: tables.summaries.versions(self._ref))
+        ``limit``: only of the newest so many versions, below the version ``before`` where one is given.
 
-    def ledger(self) -> list[LedgerLine]:
-        """Key data that the summaries had no room for, oldest first; search finds it."""
-        return self._some(lambda tables: tables.summaries.ledger(self._ref))
+        Raises NotFound when the session was deleted; so do ``summaries_at`` and ``ledger``.
+        """
+        most = None if limit is None else check_limit(limit)
+        return self._some(lambda tables: tables.summaries.versions(self._ref, before=before, limit=most))
+
+    def summaries_at(self, version: int) -> list[Summary]:
+        """The summary of each topic as it was when ``version`` was the newest version."""
+        return self._some(lambda tables: tables.summaries.current(self._ref, version=version))
+
+    def ledger(self, *, limit: int | None = None, skip: int = 0) -> list[LedgerLine]:
+        """Key data that the summaries had no room for, oldest first; search finds it. ``limit``: only so many lines,
+        behind the first ``skip``."""
+        most = None if limit is None else check_limit(limit)
+        return self._some(lambda tables: tables.summaries.ledger(self._ref, skip=skip, limit=most))
 
     @property
     def traces(self) -> TraceList:
@@ -359,14 +371,17 @@ class Session(SessionReader):
             raise ModelError(f"The answer cannot be stored. {error}", raw_reply=said) from error
         return Answer(event=event, context=context, usage=reply.usage, stop_reason=reply.stop_reason)
 
-    def rebuild_summaries(self) -> int:
+    def rebuild_summaries(self, *, actor: Actor = "app") -> int:
         """Drop every version of the summary and the ledger, and have them made anew from the events; how many versions
         there were. Contexts bridge the gap until the job is done."""
 
         from wellkept.summarize import rebuild
 
+        by = check_actor(actor)
+
         def work(tables: Tables) -> int:
             self._known(tables.sessions.info(self._ref))
+            self._log(tables, "rebuild_summaries", by)
             return rebuild(tables, self._ref, self._core.policy, self._core.now())
 
         dropped = self._core.store.write(work)
@@ -403,15 +418,28 @@ class Session(SessionReader):
             self._core.notify()
         return due
 
-    def rename(self, title: str) -> None:
+    def rename(self, title: str, *, actor: Actor = "app") -> None:
         """Give it another title."""
         check_text("title", title)
-        if not self._core.store.write(lambda tables: tables.sessions.rename(self._ref, title)):
-            raise self._gone()
+        by = check_actor(actor)
 
-    def delete(self) -> dict[str, int]:
+        def work(tables: Tables) -> None:
+            if not tables.sessions.rename(self._ref, title):
+                raise self._gone()
+            self._log(tables, "rename_session", by)
+
+        self._core.store.write(work)
+
+    def delete(self, *, actor: Actor = "app") -> dict[str, int]:
         """Remove the conversation and all that was derived from it alone; the rows removed, by table."""
-        removed = self._core.store.write(self._delete)
+        by = check_actor(actor)
+
+        def work(tables: Tables) -> dict[str, int]:
+            removed = self._delete(tables)
+            self._log(tables, "delete_session", by)
+            return removed
+
+        removed = self._core.store.write(work)
         self._core.store.empty_log()
         return removed
 
@@ -424,6 +452,9 @@ class Session(SessionReader):
         tables.replies.forget(self.scope, holding=self.id)
         removed = {"events": len(events), "summaries": summaries, "ledger": ledger}
         return {**tables.sessions.delete(self._ref), **removed}
+
+    def _log(self, tables: Tables, action: Verb, actor: Actor) -> None:
+        tables.actions.add(self.scope, action, actor, at=self._core.now(), subject=self._ref)
 
 
 def open_session(

@@ -98,3 +98,24 @@ def test_summaries_go_with_their_session_and_no_other(store: Store, ref: Session
         )
 
     assert store.read(left) == (0, 1, 1)
+
+
+def test_versions_and_ledger_are_read_page_by_page(store: Store, ref: SessionRef) -> None:
+    fill(store, ref, 6)
+    lines = [LedgerLine(seq=1, kind="number", value=str(number), text=f"{number} 个") for number in range(5)]
+    for covered in range(4):
+        both = [summary(ref, covered + 1, topic=topic, text=f"{topic} {covered}") for topic in ("a", "b")]
+        assert add(store, ref, *both, expected=covered, ledger=lines)
+    pages: list[list[tuple[int, str]]] = []
+    before: int | None = None
+    for _ in range(2):
+        page = store.read(lambda tables, until=before: tables.summaries.versions(ref, before=until, limit=2))  # type: ignore[misc]
+        pages.append([(each.version, each.topic) for each in page])
+        before = page[0].version
+    assert pages == [[(3, "a"), (3, "b"), (4, "a"), (4, "b")], [(1, "a"), (1, "b"), (2, "a"), (2, "b")]]
+    assert store.read(lambda tables: tables.summaries.versions(ref, before=1, limit=2)) == []
+    first, rest = (
+        store.read(lambda tables, skip=skip: tables.summaries.ledger(ref, skip=skip, limit=3))  # type: ignore[misc]
+        for skip in (0, 3)
+    )
+    assert first + rest == lines

@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.browser.scene import HOSTILE, NAMESPACE, USER, build
-from wellkept import AsyncMemory, Memory
+from wellkept import AsyncMemory, Memory, Policy
 from wellkept.server import Settings, create_app
 from wellkept.server.panel.desk import COOKIE
 
@@ -162,6 +162,23 @@ def test_over_https_the_cookie_never_travels_in_clear(store: Path) -> None:
     secret = _keyed(store, role="reader")
     with panel(store, base="https://127.0.0.1:8765") as client:
         assert "Secure" in login(client, secret).headers["set-cookie"]
+    with panel(store, base="http://memory.example") as client:  # behind a proxy that ends TLS
+        for scheme in ("http", "https"):
+            origin = {**OURS, "origin": f"{scheme}://memory.example"}
+            cookie = client.post("/login", data={"key": secret}, headers=origin).headers["set-cookie"]
+            assert ("Secure" in cookie) == (scheme == "https")
+
+
+def test_an_address_without_a_page_is_told_to_a_person_and_a_program_as_each_reads_it(store: Path) -> None:
+    browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8", "accept-language": "zh"}
+    with panel(store) as client:
+        for path in ("/nothing", "/v1/nothing", "/sessions/", "/static/nothing.css"):
+            page = client.get(path, headers=browser)
+            assert page.status_code == 404 and "没有找到" in page.text and "这个地址没有页面" in page.text
+            assert "script-src 'self'" in page.headers["content-security-policy"]
+            assert client.get(path).json()["code"] == "not_found"
+        assert client.post("/nothing", headers=browser).json()["code"] == "not_found"
+        assert client.get("/v1/memories?user=x", headers=browser).json()["code"] == "invalid_input"
 
 
 def test_a_reader_sees_and_cannot_change(store: Path) -> None:
@@ -268,6 +285,50 @@ def test_what_a_person_does_here_is_written_as_the_users_change(store: Path) -> 
             assert user.get(fact.id).state == "active"
 
 
+def test_what_a_person_does_to_anything_else_stands_among_the_changes_too(store: Path) -> None:
+    with Memory(str(store), worker=False) as memory, panel(store) as client:
+        chat = memory.session(namespace=NAMESPACE, user=USER, session_id="trip & tour", create=True)
+        user = memory.user(USER, namespace=NAMESPACE)
+        client.post(at("facts/add"), data={"text": "住在杭州"}, headers=OURS)
+        client.post(at("session/rename", id=chat.id), data={"title": "Trip"}, headers=OURS)
+        client.post(
+            at("profile", name="user"),
+            data={"text": "x", "hash": user.profile.get("user").hash},
+            headers=OURS,
+        )
+        client.post(at("summaries/rebuild", id=chat.id), headers=OURS)
+        page = client.get(at("changes")).text
+        said = [
+            words
+            for words in ("summaries rebuilt", "profile written", "session renamed", "stored")
+            if words in page
+        ]
+        assert said == sorted(said, key=page.index) and len(said) == 4
+        assert at("session", id=chat.id) in unescape(page) and page.count("by the user") == 4
+        client.post(at("session/delete", id=chat.id), headers=OURS)
+        page = client.get(at("changes"), headers={"accept-language": "zh"}).text
+        assert "会话删除" in page and page.count("会话已不存在") == 3 and "trip" not in page
+        assert {each.actor for each in user.actions()} == {"user"}
+
+
+def test_all_that_was_done_is_reached_page_by_page(store: Path) -> None:
+    with Memory(str(store), worker=False) as memory:
+        chat, user = memory.session(namespace=NAMESPACE, user=USER), memory.user(USER, namespace=NAMESPACE)
+        for number in range(70):
+            user.keep(f"Fact number {number}.")
+            if number % 7 == 0:
+                chat.rename(f"Title {number}")
+    seen, pages, address = "", 0, at("changes")
+    with panel(store) as client:
+        while address:
+            page = unescape(client.get(address).text)
+            assert page.count('<div class="row-note">') <= 50
+            seen, pages = seen + page, pages + 1
+            address = page.split('class="button" href="')[1].split('"')[0] if "More" in page else ""
+    assert pages == 2 and seen.count("session renamed") == 10
+    assert [seen.count(f"Fact number {number}.<") for number in range(70)] == [1] * 70
+
+
 def test_erasing_takes_only_what_was_shown(store: Path) -> None:
     with Memory(str(store), worker=False) as memory:
         user = memory.user(USER, namespace=NAMESPACE)
@@ -300,6 +361,31 @@ def test_a_document_changed_meanwhile_is_not_overwritten(store: Path) -> None:
             now = {"text": "mine\r\nand yours", "hash": profile.get("user").hash}
             assert client.post(at("profile", name="user"), data=now, headers=OURS).status_code == 303
         assert profile["user"] == "mine\nand yours"
+
+
+def test_the_summaries_of_a_long_session_come_page_by_page(store: Path) -> None:
+    policy = Policy(summarize_every=2, recent_window_size=1, context_budget=400)
+    with Memory(str(store), worker=False, policy=policy) as memory:
+        chat = memory.session(namespace=NAMESPACE, user=USER)
+        for number in range(70):
+            chat.add_message(
+                "user", f"Order {number}: {number} crates of apples, {number + 7} of pears for €{number}.50"
+            )
+            memory.run_jobs()
+        newest, lines = chat.summaries()[-1].version, chat.ledger()
+    assert newest > 12 and len(lines) > 60
+    with panel(store) as client:
+        first = client.get(at("summaries", id=chat.id)).text
+        assert first.count("What changed since") == 10 and f">v{newest}<" in first and ">v1<" not in first
+        assert first.count("<tr>") == 51 and first.count(">current<") == 1
+        earlier = client.get(at("summaries", id=chat.id, before=newest - 9)).text
+        assert (
+            f">v{newest - 10}<" in earlier and "What changed since" in earlier and ">current<" not in earlier
+        )
+        assert at("summaries", id=chat.id, before=newest - 9) in unescape(first)
+        last = client.get(at("summaries", id=chat.id, before=3, skip=50)).text
+        assert last.count("What changed since") == 1 and "Earlier versions" not in last
+        assert last.count("<tr>") == min(len(lines) - 50, 50) + 1
 
 
 def test_another_users_job_is_not_found(scene: tuple[Path, dict[str, str]]) -> None:

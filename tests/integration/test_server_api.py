@@ -423,6 +423,24 @@ def test_summaries_jobs_and_spend_can_be_seen(api: Api, service: Running) -> Non
     assert {"namespace": "acme", "user": api.who["user"]} in api.get("/users")["items"]
 
 
+def test_summaries_and_ledger_come_page_by_page(api: Api, service: Running) -> None:
+    id = api.session()
+    for day in range(1, 5):
+        api.say(id, *[f"On June {day} I paid {n}.{day} euros for order AX-{day}{n}" for n in range(80)])
+        service.memory.run_jobs()
+    told = api.get(f"/sessions/{id}/summaries")
+    versions = [summary["version"] for summary in told["items"]]
+    assert versions[0] == 1 and len(versions) > 2 and told["next"] is None
+    newest = api.get(f"/sessions/{id}/summaries", limit=1)
+    assert newest["items"] == told["items"][-1:]
+    earlier = api.get(f"/sessions/{id}/summaries", limit=1000, cursor=newest["next"])
+    assert earlier["items"] == told["items"][:-1] and earlier["next"] is None
+    ledger = api.get(f"/sessions/{id}/ledger", limit=1000)
+    some = api.get(f"/sessions/{id}/ledger", limit=1)
+    rest = api.get(f"/sessions/{id}/ledger", limit=1000, cursor=some["next"])
+    assert some["items"] + rest["items"] == ledger["items"] and len(rest["items"]) > 1
+
+
 def test_a_job_can_be_cancelled_and_tried_again(api: Api) -> None:
     api.session(*[f"message {n}" for n in range(60)])
     job = api.get("/jobs")["items"][0]
@@ -498,6 +516,21 @@ def test_a_file_that_is_none_is_refused(api: Api) -> None:
     )
 
 
+def test_what_was_done_is_listed_page_by_page(api: Api) -> None:
+    id = api.session()
+    for title in ("a", "b", "c"):
+        api.ask("PATCH", f"/sessions/{id}", json={"title": title})
+    api.ask("PUT", "/profile/soul", json={"text": "calm"})
+    first = api.get("/actions", limit=3)
+    assert [(it["action"], it["subject"]) for it in first["items"]] == [
+        ("write_profile", "soul"), ("rename_session", id), ("rename_session", id),
+    ]  # fmt: skip
+    rest = api.get("/actions", limit=3, cursor=first["next"])
+    assert [it["action"] for it in rest["items"]] == ["rename_session"] and rest["next"] is None
+    assert {it["actor"] for it in first["items"]} == {"app"}
+    assert api.get("/actions", 422, cursor="x")["code"] == "invalid_input"
+
+
 # ── live
 # ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -547,6 +580,11 @@ def test_a_user_hears_of_sessions_jobs_and_facts(api: Api) -> None:
     kinds = {kind for kind, _ in listen(api, "/live", work, 2)}
     assert kinds <= {"session", "change"}
     assert kinds
+
+
+def test_a_user_hears_of_what_is_done_to_anything_else(api: Api) -> None:
+    [(kind, action)] = listen(api, "/live", lambda: api.ask("PUT", "/profile/soul", json={"text": "calm"}), 1)
+    assert (kind, action["action"], action["subject"]) == ("action", "write_profile", "soul")
 
 
 def test_a_user_hears_of_every_change_however_many_come_at_once(api: Api) -> None:

@@ -128,6 +128,7 @@ def test_a_stolen_session_id_is_not_found_anywhere(keyed: Running) -> None:
         ("POST", "/context", {}),
         ("GET", "/live", None),
         ("GET", "/summaries", None),
+        ("GET", "/ledger", None),
         ("DELETE", "/turn", None),
         ("POST", "/end", None),
     ]:

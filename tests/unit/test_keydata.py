@@ -157,3 +157,19 @@ def test_nothing_has_no_key_data() -> None:
 def test_kinds_are_the_nine_of_the_glossary() -> None:
     assert len(set(keydata.KINDS)) == 9
     assert set(keydata.KINDS) > keydata.HARD
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "- Daniel: Then nothing may slip: my vacation starts on June 29 and I will be hiking without a laptop.",
+            "Then nothing may slip: my vacation starts on June 29 and I will be hiking without a laptop",
+        ),
+        ("You must " + "wander " * 20 + "on", "You must " + "wander " * 11),
+        ("我" * 100 + "必须" + "你" * 100, "我" * 80 + "必须" + "你" * 80),
+    ],
+)
+def test_a_clause_that_is_cut_begins_and_ends_with_a_whole_word(text: str, said: str) -> None:
+    [clause] = [item for item in extract(text) if item.kind == "constraint"]
+    assert clause.text == said.rstrip()

@@ -14,6 +14,7 @@ pytest.importorskip("jinja2", reason="the panel needs the extra `server`")
 from wellkept.policy.text.keydata import KINDS
 from wellkept.server.panel import differences, shots
 from wellkept.server.panel.words import DEFAULT, LANGUAGES, REASONS, Words, choose
+from wellkept.store.actions import Verb
 from wellkept.store.facts import Actor, FactState
 from wellkept.store.jobs import JobState
 
@@ -58,7 +59,7 @@ def test_every_key_of_the_catalogue_is_on_a_page() -> None:
 @pytest.mark.parametrize(
     "group, names",
     [("tier", (*shots.TIERS, shots.FRAME, "free")), ("key", KINDS), ("actor", get_args(Actor)),
-     ("state", (*get_args(FactState), *get_args(JobState))), ("kind", ("event", "fact", "summary"))],
+     ("state", (*get_args(FactState), *get_args(JobState))), ("kind", ("event", "fact", "summary")), ("action", get_args(Verb))],
 )  # fmt: skip
 def test_what_the_library_names_has_a_word(group: str, names: tuple[str, ...]) -> None:
     assert [name for name in names if f"{group}.{name}" not in ENGLISH] == []

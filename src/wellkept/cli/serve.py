@@ -147,11 +147,13 @@ def _serve(location: str, settings: Settings, options: _Options) -> None:
 
 
 def _load_sample(location: str) -> None:
-    """Write the bundled conversation into the store; nothing is doubled when it is there already."""
+    """Write the bundled conversation and facts from it into the store. Nothing is doubled when it is there already, and a fact
+    that was changed or forgotten since stays so."""
     clock = StoryClock()
     with Memory(location, clock=clock, worker=False) as memory:
         importer = Importer(memory, clock, namespace=SAMPLE_NAMESPACE, user=SAMPLE_USER, skip_bad=False)
         importer.run(_sample())
+        importer.run(formats.read(samples.facts()))
 
 
 def _greet(url: str, has_keys: bool, sample: bool) -> None:

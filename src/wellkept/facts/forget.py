@@ -338,4 +338,5 @@ class _Removal:
             put_if_due(tables, ref, self.core.policy, self.at)
         removed.update(tables.erasures.sessions(scope, self.wanted))
         removed["profiles"] = tables.profiles.remove(scope, _earlier(tables, scope, self.wanted))
+        tables.actions.add(scope, "forget", self.actor, at=self.at)
         return removed

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar, get_args, overload
 
+from wellkept.actors import check_actor
 from wellkept.core import Core
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.facts.files import digest_log, memory_md
@@ -21,6 +22,7 @@ from wellkept.policy.facts.labels import carries, catalogue, check_labels, check
 from wellkept.policy.recall.filters import ANYTHING, Condition, matches
 from wellkept.policy.recall.filters import parse as parse_filters
 from wellkept.records import Record, Scope, utc
+from wellkept.store.actions import Action, Verb
 from wellkept.store.facts import Actor, Change, Doubt, Fact, FactState
 from wellkept.store.protocol import Tables
 
@@ -117,6 +119,14 @@ class FactsReader:
         most = check_limit(limit)
         return self._core.store.read(
             lambda tables: tables.facts.changes(self._scope, after=after, before=before, newest=most)
+        )
+
+    def actions(self, *, limit: int = 100, after: int = 0, before: int | None = None) -> list[Action]:
+        """What was done to sessions, summaries, profile, jobs and questions, and each erasure, newest first; only those
+        with an id above ``after`` and below ``before``."""
+        most = check_limit(limit)
+        return self._core.store.read(
+            lambda tables: tables.actions.list(self._scope, limit=most, before=before, after=after)
         )
 
     def review(self) -> list[Doubt]:
@@ -298,7 +308,7 @@ class FactsMemory(FactsReader):
         if what is not None and not isinstance(what, (str, Preview)):
             raise InvalidInput(f"Say what to forget as text, ids or a preview, not as {type(what).__name__}.")
         if isinstance(what, Preview):
-            return erase(self._core, self._scope, what, _checked(actor))
+            return erase(self._core, self._scope, what, check_actor(actor))
         return preview(self._core, self._scope, query=what, ids=ids)
 
     def settle(self, doubt_id: int, *, accept: bool, actor: Actor = "app") -> Receipt | None:
@@ -307,6 +317,7 @@ class FactsMemory(FactsReader):
         doubt = next((each for each in self.review() if each.id == doubt_id), None)
         if doubt is None:
             raise NotFound(f"No question {doubt_id} waits for this user. review() lists those that do.")
+        by = check_actor(actor)
         receipt = None
         if accept and doubt.kind == "replace":
             new, old = doubt.facts
@@ -318,6 +329,8 @@ class FactsMemory(FactsReader):
         def close(tables: Tables) -> None:
             tables.doubts.remove(self._scope, doubt_id)
             tables.erasures.bury(self._scope, [grave], at=now)
+            verb: Verb = "accept_doubt" if accept else "refuse_doubt"
+            tables.actions.add(self._scope, verb, by, at=now, subject=doubt_id)
 
         self._core.store.write(close)
         return receipt
@@ -330,14 +343,8 @@ class FactsMemory(FactsReader):
             self._core.store.write(lambda tables: tables.facts.use(self._scope, counts, at=now))
 
     def _change(self, work: Callable[[Keeper], T], actor: Actor) -> T:
-        by = _checked(actor)
+        by = check_actor(actor)
         done = self._core.store.write(lambda tables: work(Keeper(self._core, tables, self._scope, by)))
         if self._core.mirror is not None:
             self._core.notify()
         return done
-
-
-def _checked(actor: Actor) -> Actor:
-    if actor not in get_args(Actor):
-        raise InvalidInput(f"The actor is {actor!r}; it must be one of: {', '.join(get_args(Actor))}.")
-    return actor

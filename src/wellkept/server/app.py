@@ -70,6 +70,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
         lifespan=_lifespan,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # it would lead to http:// behind a proxy that ends TLS
     )
     app.state.service = service
     problems.install(app)

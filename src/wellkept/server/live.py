@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,9 @@ from wellkept.errors import NotFound
 from wellkept.memory import Memory
 from wellkept.records import Record, Scope
 from wellkept.server.problems import Problem
+from wellkept.store.actions import Action
 from wellkept.store.facts import Change
 from wellkept.store.jobs import Job
-from wellkept.user import UserReader
 
 PAGE = 100
 SHOWN = 50
@@ -69,7 +69,7 @@ class Live:
 
     async def user(self, scope: Scope) -> AsyncIterator[str]:
         """What changes around a user: ``event: session`` and ``event: job``, of the newest ``SHOWN`` of each, and every
-        ``event: change`` of a fact."""
+        ``event: change`` of a fact and ``event: action`` on anything else."""
         look = _Changes(scope)
         await self._memory.run(look)
         yield sse("ready", {})
@@ -88,12 +88,12 @@ class Live:
 
 
 class _Changes:
-    """What is new since the last look: of the newest sessions and jobs by comparing them, of the log by its numbers."""
+    """What is new since the last look: of the newest sessions and jobs by comparing them, of the logs by their numbers."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._seen: dict[tuple[str, Any], Record] = {}
-        self._newest: int | None = None
+        self._changes, self._actions = _Log(), _Log()
 
     def __call__(self, memory: Memory) -> list[tuple[str, Record]]:
         user = memory.user(self._scope.user, namespace=self._scope.namespace)
@@ -103,13 +103,22 @@ class _Changes:
         now |= {("job", job.id): job for job in memory.jobs.list(scope=self._scope, limit=SHOWN)}
         seen, self._seen = self._seen, {key: _lasting(record) for key, record in now.items()}
         changed = [(key[0], record) for key, record in now.items() if seen.get(key) != self._seen[key]]
-        return [*changed, *(("change", change) for change in self._logged(user))]
+        changed += [("change", change) for change in self._changes.newer(user.changes)]
+        return changed + [("action", action) for action in self._actions.newer(user.actions)]
 
-    def _logged(self, user: UserReader) -> list[Change]:
+
+class _Log:
+    """How far a log of the user was read."""
+
+    def __init__(self) -> None:
+        self._newest: int | None = None
+
+    def newer(self, read: Callable[..., Sequence[Change | Action]]) -> Sequence[Record]:
+        """What stands behind that, oldest first; at the first look only the newest line."""
         most = 1 if self._newest is None else ALL
-        logged = user.changes(limit=most, after=self._newest or 0)
-        self._newest = logged[-1].id if logged else self._newest or 0
-        return logged
+        found = sorted(read(limit=most, after=self._newest or 0), key=lambda it: it.id)
+        self._newest = found[-1].id if found else self._newest or 0
+        return found
 
 
 def _lasting(record: Record) -> Record:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from wellkept.records import Scope
 
 if TYPE_CHECKING:
+    from wellkept.store.actions import Actions
     from wellkept.store.apikeys import ApiKeys, Logins
     from wellkept.store.events import Events
     from wellkept.store.facts import Doubts, Erasures, Facts
@@ -62,6 +63,8 @@ class Tables(Protocol):
     def doubts(self) -> Doubts: ...
     @property
     def erasures(self) -> Erasures: ...
+    @property
+    def actions(self) -> Actions: ...
     @property
     def api_keys(self) -> ApiKeys: ...
     @property

@@ -38,11 +38,13 @@ class Summaries(Protocol):
         """The newest summary of each topic, as it was when ``upto`` was the newest seq and ``version`` the newest
         version; topics in order of their first version."""
 
-    def versions(self, ref: SessionRef) -> list[Summary]:
-        """All of them, oldest first."""
+    def versions(
+        self, ref: SessionRef, *, before: int | None = None, limit: int | None = None
+    ) -> list[Summary]:
+        """Those of the newest ``limit`` versions below ``before``, oldest first."""
 
-    def ledger(self, ref: SessionRef) -> list[LedgerLine]:
-        """The ledger, oldest first."""
+    def ledger(self, ref: SessionRef, *, skip: int = 0, limit: int | None = None) -> list[LedgerLine]:
+        """The ledger, oldest first: ``limit`` lines behind the first ``skip``."""
 
     def drop(self, ref: SessionRef, seq: int) -> int:
         """Remove each version and ledger line that was made from events of ``seq`` or later; how many

@@ -180,6 +180,9 @@ _TODO = lazy.compile(
 _CUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (("constraint", _CONSTRAINT), ("todo", _TODO))
 _CLAUSE_BREAK = lazy.compile(r"[，。！？；!?;\n]|[,.](?=\s|$)|\b(?:but|because)\b")
 _CLAUSE = 80
+_LETTER = r"[A-Za-z0-9\u00c0-\u024f]"
+_WORD_CUT = lazy.compile(rf"(?<={_LETTER}){_LETTER}+\W*")
+_CUT_WORD = lazy.compile(rf"\W*{_LETTER}+\Z")
 
 
 def _clauses(text: str) -> Iterator[Span]:
@@ -193,13 +196,21 @@ def _clauses(text: str) -> Iterator[Span]:
 
 
 def _clause(text: str, cue: re.Match[str], after: int) -> tuple[int, int]:
-    """The clause around ``cue``, at most ``_CLAUSE`` characters to each side, behind ``after``."""
+    """The clause around ``cue``, at most ``_CLAUSE`` characters to each side and whole words, behind ``after``."""
     start = max(after, cue.start() - _CLAUSE)
+    if cut := _WORD_CUT.match(text, start, cue.start()):
+        start = cut.end()
     for stop in _CLAUSE_BREAK.finditer(text, start, cue.start()):
         start = stop.end()
     limit = min(len(text), cue.end() + _CLAUSE)
     stop_after = _CLAUSE_BREAK.search(text, cue.end(), limit)
     end = stop_after.start() if stop_after else limit
+    if (
+        end == limit
+        and re.match(_LETTER, text[limit : limit + 1])
+        and (cut := _CUT_WORD.search(text, cue.end(), limit))
+    ):
+        end = cut.start()
     written = text[start:end]
     return start + len(written) - len(written.lstrip()), start + len(written.rstrip())
 

@@ -18,6 +18,7 @@ from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
 from wellkept.server.wire import MAX_INTEGER, Body, Cursor, Limit, Moment, Page, Shown, answer, number, page
+from wellkept.store.actions import Action
 from wellkept.store.facts import Change, Doubt, Fact, FactState
 from wellkept.user import UserMemory, UserReader
 
@@ -241,6 +242,14 @@ async def changes(
         lambda memory: reader(memory, scope).changes(limit=limit, after=after, before=before)
     )
     return page(found, limit, found[0].id if found else None)
+
+
+@router.get("/actions", responses=gives(Page[Action]))
+async def actions(served: Served, scope: Reader, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """What was done to sessions, summaries, profile, jobs and questions, and each erasure, newest first."""
+    before = number(cursor)
+    found = await served.memory.run(lambda memory: reader(memory, scope).actions(limit=limit, before=before))
+    return page(found, limit, found[-1].id if found else None)
 
 
 @router.post("/changes/{change_id}/undo", responses=gives(Changes))

@@ -24,7 +24,8 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/live", response_class=Response, responses=_EVENTS)
 async def user_live(request: Request, served: Served, scope: Reader) -> StreamingResponse:
-    """What changes around a user: events `session`, `job` and `change` (of a fact), after a first `ready`."""
+    """What changes around a user: events `session`, `job`, `change` (of a fact) and `action` (on anything else), after a first
+    `ready`."""
     return live.stream(served.live.user(scope), lambda: visitor_of(request))
 
 

@@ -17,7 +17,7 @@ from wellkept.server.auth import Reader, Writer
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, Shown, answer, page
+from wellkept.server.wire import Body, Cursor, Limit, Page, SessionId, Shown, answer, number, page
 from wellkept.store.traces import Trace
 from wellkept.trace import Replay, TraceList, policy_of
 
@@ -29,13 +29,6 @@ class ReplayWanted(Body):
 
     budget: int | None = Field(default=None, ge=1, le=100_000_000)
     policy: dict[str, Any] | None = Field(default=None, max_length=64)
-
-
-class Summaries(Shown):
-    """Versions of summaries, oldest first, and the key data that they had no room for."""
-
-    items: list[Summary]
-    ledger: list[LedgerLine]
 
 
 class Rebuilt(Shown):
@@ -104,15 +97,30 @@ def _policy(before: Trace, changed: dict[str, Any]) -> Policy:
         raise InvalidInput(f"A value of the policy is of the wrong kind: {error}.") from error
 
 
-@router.get("/sessions/{session_id}/summaries", responses=gives(Summaries))
-async def summaries(served: Served, scope: Reader, session_id: SessionId) -> Response:
-    """Every version of a session's summaries, and its ledger of key data."""
+@router.get("/sessions/{session_id}/summaries", responses=gives(Page[Summary]))
+async def summaries(
+    served: Served, scope: Reader, session_id: SessionId, limit: Limit = 50, cursor: Cursor = None
+) -> Response:
+    """The newest versions of a session's summaries, oldest first; `next` leads to earlier ones. `limit` counts versions,
+    which may have several topics."""
+    before = number(cursor)
+    found = await served.memory.run(
+        lambda memory: reader(memory, scope, session_id).summaries(limit=limit, before=before)
+    )
+    earlier = found[0].version if found and found[0].version > 1 else None
+    return answer({"items": found, "next": earlier and str(earlier)})
 
-    def read(memory: Memory) -> dict[str, Any]:
-        session = reader(memory, scope, session_id)
-        return {"items": session.summaries(), "ledger": session.ledger()}
 
-    return answer(await served.memory.run(read))
+@router.get("/sessions/{session_id}/ledger", responses=gives(Page[LedgerLine]))
+async def ledger(
+    served: Served, scope: Reader, session_id: SessionId, limit: Limit = 50, cursor: Cursor = None
+) -> Response:
+    """Key data that the summaries had no room for, oldest first."""
+    skip = number(cursor) or 0
+    found = await served.memory.run(
+        lambda memory: reader(memory, scope, session_id).ledger(limit=limit, skip=skip)
+    )
+    return page(found, limit, skip + len(found))
 
 
 @router.delete("/sessions/{session_id}/summaries", responses=gives(Rebuilt))

@@ -8,10 +8,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from wellkept.server.panel import door, facts, forget, jobs, requests, review, search, sessions, summaries
+from wellkept.server import problems
+from wellkept.server.panel import (
+    desk,
+    door,
+    facts,
+    forget,
+    jobs,
+    requests,
+    review,
+    search,
+    sessions,
+    summaries,
+)
 
 NOUNS = (door, sessions, requests, summaries, facts, forget, review, search, jobs)
 
@@ -21,3 +35,16 @@ def install(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     for noun in NOUNS:
         app.include_router(noun.router, include_in_schema=False)
+    app.add_exception_handler(HTTPException, _lost)
+
+
+async def _lost(request: Request, error: Exception) -> Response:
+    """A page for a person at an address where there is nothing; programs get the problem."""
+    nowhere = (
+        isinstance(error, HTTPException)
+        and error.status_code == 404
+        and not isinstance(error, problems.Problem)
+    )
+    if nowhere and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return desk.lost(request)
+    return await problems.answer_to(request, error)

@@ -189,6 +189,12 @@ def _failure(request: Request, status: int, said: str) -> Response:
     return Guest(request).show("error.html", {"status": status, "said": said}, status)
 
 
+def lost(request: Request) -> Response:
+    """The page at an address where there is nothing."""
+    guest = Guest(request)
+    return guest.show("error.html", {"status": 404, "said": guest.words("error.nowhere")}, 404)
+
+
 def go(address: str) -> Response:
     """Send the browser to another page."""
     return RedirectResponse(address, 303, SECURITY)

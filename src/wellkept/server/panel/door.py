@@ -110,5 +110,7 @@ async def look(guest: AnyGuest, form: Posted) -> Response:
 
 
 def _keep(guest: Guest, response: Response, name: str, value: str, seconds: int) -> None:
-    secure = guest.request.url.scheme == "https"
+    # Behind a proxy that ends TLS only the browser knows how it came here.
+    origin = guest.request.headers.get("origin", "")
+    secure = guest.request.url.scheme == "https" or origin.startswith("https://")
     response.set_cookie(name, value, max_age=seconds, httponly=True, samesite="strict", secure=secure)

@@ -53,7 +53,9 @@ async def retry(desk: Ruling, id: Seq) -> Response:
     """Let a failed or cancelled job run again, now."""
     namespace = desk.scope.namespace
     return await desk.act(
-        lambda memory: memory.jobs.retry(_theirs(desk, memory, id).id, namespace=namespace), "job", id=id
+        lambda memory: memory.jobs.retry(_theirs(desk, memory, id).id, namespace=namespace, actor="user"),
+        "job",
+        id=id,
     )
 
 
@@ -62,7 +64,9 @@ async def cancel(desk: Ruling, id: Seq) -> Response:
     """Keep a job from running, or its result from being stored."""
     namespace = desk.scope.namespace
     return await desk.act(
-        lambda memory: memory.jobs.cancel(_theirs(desk, memory, id).id, namespace=namespace), "job", id=id
+        lambda memory: memory.jobs.cancel(_theirs(desk, memory, id).id, namespace=namespace, actor="user"),
+        "job",
+        id=id,
     )
 
 

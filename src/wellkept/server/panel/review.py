@@ -66,5 +66,6 @@ async def write(desk: Writing, name: Annotated[str, Query(max_length=80)], form:
     """A new version of a document, made on the version that was shown."""
     text = form.get("text", "").replace("\r\n", "\n")
     return await desk.act(
-        lambda memory: desk.writer(memory).profile.set(name, text, if_hash=form.get("hash")), "profile"
+        lambda memory: desk.writer(memory).profile.set(name, text, if_hash=form.get("hash"), actor="user"),
+        "profile",
     )

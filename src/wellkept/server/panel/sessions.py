@@ -93,7 +93,7 @@ async def rename(desk: Writing, id: Id, form: Posted) -> Response:
     def do(memory: Memory) -> None:
         scope = desk.scope
         session = memory.session(namespace=scope.namespace, user=scope.user, session_id=id)
-        session.rename(form.get("title", "").strip()[:1024])
+        session.rename(form.get("title", "").strip()[:1024], actor="user")
 
     return await desk.act(do, "session", id=id)
 
@@ -110,6 +110,6 @@ async def delete(desk: Ruling, id: Id) -> Response:
 
     def do(memory: Memory) -> None:
         scope = desk.scope
-        memory.session(namespace=scope.namespace, user=scope.user, session_id=id).delete()
+        memory.session(namespace=scope.namespace, user=scope.user, session_id=id).delete(actor="user")
 
     return await desk.act(do, "sessions")

@@ -10,6 +10,7 @@ import apsw
 
 from wellkept.store.health import Progress, Report
 from wellkept.store.search import Corpus
+from wellkept.store.sqlite.actions import Actions
 from wellkept.store.sqlite.apikeys import ApiKeys
 from wellkept.store.sqlite.at_hand import AtHand
 from wellkept.store.sqlite.connection import Connections, Durability
@@ -50,6 +51,7 @@ class SqliteTables:
     facts = cached_property(lambda self: Facts(self._db))
     doubts = cached_property(lambda self: Doubts(self._db))
     erasures = cached_property(lambda self: Erasures(self._db))
+    actions = cached_property(lambda self: Actions(self._db))
     api_keys = cached_property(lambda self: ApiKeys(self._db))
     logins = cached_property(lambda self: Logins(self._db))
     replies = cached_property(lambda self: Replies(self._db))

@@ -7,7 +7,7 @@ however many others there are.
 
 from __future__ import annotations
 
-from wellkept.store.sqlite import apikeys, logins, notewords, replies, tail, terms, traces, vectors
+from wellkept.store.sqlite import actions, apikeys, logins, notewords, replies, tail, terms, traces, vectors
 
 TRANSCRIPT = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -167,4 +167,5 @@ MIGRATIONS: list[tuple[str, str]] = [
     ("numbered_doubts", NUMBERED_DOUBTS),
     ("failures", "ALTER TABLE jobs ADD COLUMN failures INTEGER NOT NULL DEFAULT 0"),
     ("logins", logins.SCHEMA),
+    ("actions", actions.SCHEMA),
 ]

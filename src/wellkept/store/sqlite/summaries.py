@@ -50,8 +50,14 @@ NEXT = f"""
     ORDER BY topic, version DESC LIMIT 1
 """
 FIRST = "SELECT min(version) FROM summaries WHERE session = ? AND topic = ?"
-ALL = f"SELECT {_COLUMNS} FROM summaries WHERE session = ? ORDER BY version, topic"
-LEDGER = "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value"
+VERSIONS = f"""
+    SELECT {_COLUMNS} FROM summaries WHERE session = ?1 AND version IN (
+        SELECT DISTINCT version FROM summaries WHERE session = ?1 AND version < ?2 ORDER BY version DESC LIMIT ?3
+    ) ORDER BY version, topic
+"""
+LEDGER = (
+    "SELECT seq, kind, value, text FROM ledger WHERE session = ? ORDER BY seq, kind, value LIMIT ? OFFSET ?"
+)
 DROP = "DELETE FROM summaries WHERE session = ? AND covers_to >= ?"
 DROP_LEDGER = "DELETE FROM ledger WHERE session = ? AND seq > (SELECT covered FROM sessions WHERE key = ?1)"
 UNCOVER = """
@@ -127,14 +133,16 @@ class Summaries:
             found.sort(key=lambda it: (self._db.execute(FIRST, (ref.key, it.topic)).get, it.topic))
         return found
 
-    def versions(self, ref: SessionRef) -> list[Summary]:
-        return [_summary(ref, row) for row in self._db.execute(ALL, (ref.key,))]
+    def versions(
+        self, ref: SessionRef, *, before: int | None = None, limit: int | None = None
+    ) -> list[Summary]:
+        values = (ref.key, MAX_SEQ if before is None else before, -1 if limit is None else limit)
+        return [_summary(ref, row) for row in self._db.execute(VERSIONS, values)]
 
-    def ledger(self, ref: SessionRef) -> list[LedgerLine]:
+    def ledger(self, ref: SessionRef, *, skip: int = 0, limit: int | None = None) -> list[LedgerLine]:
+        rows = self._db.execute(LEDGER, (ref.key, -1 if limit is None else limit, skip))
         names = ("seq", "kind", "value", "text")
-        return [
-            LedgerLine(**dict(zip(names, row, strict=True))) for row in self._db.execute(LEDGER, (ref.key,))
-        ]
+        return [LedgerLine(**dict(zip(names, row, strict=True))) for row in rows]
 
     def drop(self, ref: SessionRef, seq: int) -> int:
         before = self._notes(ref)
