@@ -15,7 +15,7 @@ from wellkept.records import Event
 from wellkept.server.panel.desk import PAGE, Desk, PanelRoute, Posted, Reading, Writing
 from wellkept.server.panel.sessions import Id, Seq, opened
 from wellkept.store.actions import Action
-from wellkept.store.facts import Fact, FactState
+from wellkept.store.facts import Change, Fact, FactState
 
 router = APIRouter(route_class=PanelRoute)
 
