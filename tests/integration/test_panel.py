@@ -311,6 +311,24 @@ def test_what_a_person_does_to_anything_else_stands_among_the_changes_too(store:
         assert {each.actor for each in user.actions()} == {"user"}
 
 
+def test_all_that_was_done_is_reached_page_by_page(store: Path) -> None:
+    with Memory(str(store), worker=False) as memory:
+        chat, user = memory.session(namespace=NAMESPACE, user=USER), memory.user(USER, namespace=NAMESPACE)
+        for number in range(70):
+            user.keep(f"Fact number {number}.")
+            if number % 7 == 0:
+                chat.rename(f"Title {number}")
+    seen, pages, address = "", 0, at("changes")
+    with panel(store) as client:
+        while address:
+            page = unescape(client.get(address).text)
+            assert page.count('<div class="row-note">') <= 50
+            seen, pages = seen + page, pages + 1
+            address = page.split('class="button" href="')[1].split('"')[0] if "More" in page else ""
+    assert pages == 2 and seen.count("session renamed") == 10
+    assert [seen.count(f"Fact number {number}.<") for number in range(70)] == [1] * 70
+
+
 def test_erasing_takes_only_what_was_shown(store: Path) -> None:
     with Memory(str(store), worker=False) as memory:
         user = memory.user(USER, namespace=NAMESPACE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from heapq import merge
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query
@@ -81,13 +82,17 @@ def _sources(desk: Desk, memory: Memory, fact: Fact) -> list[tuple[str, Event | 
 
 
 @router.get("/changes")
-async def list_changes(desk: Reading) -> Response:
-    """The newest changes of all facts and what was done to anything else, newest first."""
+async def list_changes(desk: Reading, change: Seq = 0, action: Seq = 0) -> Response:
+    """The changes of all facts and what was done to anything else, newest first; those before ``change`` and ``action``."""
 
     def read(memory: Memory) -> dict[str, Any]:
         user = desk.reader(memory)
-        made: list[Change | Action] = [*reversed(user.changes(limit=PAGE)), *user.actions(limit=PAGE)]
-        return {"changes": sorted(made, key=lambda it: it.at, reverse=True)[:PAGE]}
+        changes: list[Change | Action] = [*reversed(user.changes(limit=PAGE + 1, before=change or None))]
+        actions = user.actions(limit=PAGE + 1, before=action or None)
+        made = list(merge(changes, actions, key=lambda it: it.at, reverse=True))
+        last = {"change": change, "action": action}
+        last |= {"action" if isinstance(it, Action) else "change": it.id for it in made[:PAGE]}
+        return {"changes": made[:PAGE], "more": last if len(made) > PAGE else None}
 
     return await desk.page("changes.html", read)
 
