@@ -35,6 +35,7 @@ class Upstream:
         self.requests: list[Request] = []
         self.script: list[Step] = []
         self.released = threading.Event()
+        self.left = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.upstream = self  # type: ignore[attr-defined]
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -185,6 +186,14 @@ def failing_stream(handler: Handler) -> None:
 def hang(handler: Handler) -> None:
     """No reply until the test is over."""
     handler.server.upstream.released.wait()  # type: ignore[attr-defined]
+    handler.close_connection = True
+
+
+def outwait(handler: Handler) -> None:
+    """No reply; ``Upstream.left`` says when nobody waits for one any more."""
+    handler.connection.settimeout(10)
+    if handler.rfile.read(1) == b"":
+        handler.server.upstream.left.set()  # type: ignore[attr-defined]
     handler.close_connection = True
 
 

@@ -23,6 +23,7 @@ from wellkept.errors import NotFound, WellkeptError
 from wellkept.records import Draft
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
+from wellkept.server.leaving import CallerLeft, WhileAwaited
 from wellkept.server.problems import Problem, status_of, told
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
@@ -83,6 +84,8 @@ async def _guarded(request: Request, exchange: Awaitable[Response]) -> Response:
         status, detail = 504, "The upstream did not answer in time."
     except UpstreamFailed as error:
         status, detail = 502, f"The upstream cannot be reached ({error})."
+    except CallerLeft:
+        status, detail = 499, "The caller left before it was answered."
     return told(request.url.path, status, "gateway", detail)
 
 
@@ -117,16 +120,23 @@ class _Exchange:
         if ask is not None and self.provider.is_other_talk(_tidy(self._path)):
             raise Problem(404, "not_found", f"There is memory for {self.provider.talks} only. {_LEAVE_OUT}")
         headers = {} if ask is None else {"x-wellkept-memory": "none"}
-        return Relay(await self._send(await self.request.body()), headers, self.service.later)
+        raw = await self.request.body()
+        with WhileAwaited(self.request.receive):
+            return await self._plain(raw, headers)
 
     async def converse(self) -> Response:
-        """Prepare, forward, pass the answer on."""
+        """Prepare, forward, pass the answer on. Raises CallerLeft, and asks nothing more then."""
         ask = await asked(self.service, self.request)
         raw = await self.request.body()
+        with WhileAwaited(self.request.receive):
+            return await (self._plain(raw, {}) if ask is None else self._remembered(ask, raw))
+
+    async def _plain(self, raw: bytes, headers: dict[str, str]) -> Response:
+        return Relay(await self._send(raw), headers, self.service.later)
+
+    async def _remembered(self, ask: Ask, raw: bytes) -> Response:
         headers: dict[str, str] = {}
         begin = perf_counter()
-        if ask is None:
-            return Relay(await self._send(raw), headers, self.service.later)
         prepared = await self._prepared(ask, raw, headers)
         ready = perf_counter()
         rounds = Rounds(self.service.memory, ask.scope, self.provider, self._send, self._answer)
