@@ -481,6 +481,40 @@ def test_a_question_larger_than_the_budget_goes_through(
     assert [record.exc_info for record in said] == [None]
 
 
+LONG = "".join(f"第{number}行说的是别的。\n" for number in range(3_000)) + "完"
+
+
+def test_what_is_new_goes_through_whole_and_what_is_older_within_the_budget(
+    service: Service, upstream: Upstream, side: Side
+) -> None:
+    for number in range(6):
+        side.ask(user(f"{number} {LONG[:2_000]}"))
+    side.ask(user(LONG))
+    assert shown(upstream)[-1] == ("user", LONG)
+    side.ask(user("And now?"))
+    assert len(str(shown(upstream))) < 12_000
+    assert shown(upstream)[-1] == ("user", "And now?")
+
+
+def test_a_tools_long_result_goes_through_whole(
+    service: Service, upstream: Upstream, side: Side, way: str
+) -> None:
+    upstream.script = [say("Let me see.", calls=[("c1", "read", {}), ("c2", "read", {})])]
+    side.ask(user("Read it."))
+    results: list[Any] = [{"role": "tool", "tool_call_id": it, "content": it + LONG} for it in ("c1", "c2")]
+    if side.shape == "anthropic":
+        told = [{"type": "tool_result", "tool_use_id": it, "content": it + LONG} for it in ("c1", "c2")]
+        results = user(told)
+    getattr(side, way)(results)
+    sent = upstream.requests[-1].body["messages"]
+    if side.shape == "openai":
+        check_openai(sent)
+        assert [message["content"] for message in sent[-2:]] == ["c1" + LONG, "c2" + LONG]
+    else:
+        check_anthropic({"system": "", "messages": sent})
+        assert [block["content"] for block in sent[-1]["content"]] == ["c1" + LONG, "c2" + LONG]
+
+
 def test_an_answer_is_kept_only_behind_its_question(service: Service, upstream: Upstream) -> None:
     path = "/openai/v1/chat/completions"
     service.post(path, json={"model": "m", "messages": user("first")})
