@@ -197,6 +197,34 @@ def outwait(handler: Handler) -> None:
     handler.close_connection = True
 
 
+def open_chunks(handler: Handler, text: str) -> None:
+    """The beginning of a chunked stream, as real providers send it."""
+    handler.send_response(200)
+    handler.send_header("content-type", "text/event-stream")
+    handler.send_header("transfer-encoding", "chunked")
+    handler.end_headers()
+    first = list(_stream(handler, text, (), ""))[: 3 if handler.is_anthropic else 1]
+    for event in first:
+        handler.wfile.write(f"{len(event.encode()):x}\r\n{event}\r\n".encode())
+    handler.wfile.flush()
+
+
+def cut_chunks(text: str) -> Step:
+    def step(handler: Handler) -> None:
+        open_chunks(handler, text)
+        handler.cut()
+
+    return step
+
+
+def stall_chunks(text: str) -> Step:
+    def step(handler: Handler) -> None:
+        open_chunks(handler, text)
+        hang(handler)
+
+    return step
+
+
 # ── the two protocols ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -18,16 +18,17 @@ from tests.provider_rules import check_anthropic, check_openai
 from tests.service import Running, running
 from tests.upstream import (
     Handler,
-    Step,
     Upstream,
     _stream,
     cut_body,
+    cut_chunks,
     failing_stream,
     garbled_stream,
     hang,
     refuse,
     reply,
     say,
+    stall_chunks,
 )
 from wellkept import Event, Memory, Session, StoreBusy
 from wellkept.records import text_of
@@ -351,34 +352,6 @@ def settled(service: Service, count: int) -> list[Event]:
     return service.chat.get_recent()
 
 
-def open_chunks(handler: Handler, text: str) -> None:
-    """The beginning of a chunked stream, as real providers send it."""
-    handler.send_response(200)
-    handler.send_header("content-type", "text/event-stream")
-    handler.send_header("transfer-encoding", "chunked")
-    handler.end_headers()
-    first = list(_stream(handler, text, (), ""))[: 3 if handler.is_anthropic else 1]
-    for event in first:
-        handler.wfile.write(f"{len(event.encode()):x}\r\n{event}\r\n".encode())
-    handler.wfile.flush()
-
-
-def cut_chunks(text: str) -> Step:
-    def step(handler: Handler) -> None:
-        open_chunks(handler, text)
-        handler.cut()
-
-    return step
-
-
-def stall_chunks(text: str) -> Step:
-    def step(handler: Handler) -> None:
-        open_chunks(handler, text)
-        hang(handler)
-
-    return step
-
-
 def test_a_stream_that_is_cut_is_cut_for_the_caller_and_kept_as_far_as_it_came(
     service: Service, upstream: Upstream, side: Side
 ) -> None:
@@ -638,6 +611,8 @@ def test_the_same_session_id_of_another_user_is_another_session(service: Service
         ({"X-Wellkept-Sesion": "trip"}, 422),
         ({"X-Wellkept-Session": "%ff"}, 422),
         ({"X-Wellkept-Session": "a%2Fb"}, 422),
+        ({"X-Wellkept-Session": "."}, 422),
+        ({"X-Wellkept-Session": "%2E%2E"}, 422),
         ({"X-Wellkept-User": "%ff"}, 422),
         ({"X-Wellkept-Key": "wk_wrong"}, 401),
     ],
