@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import Request
 
 from wellkept.arrivals import Arrival, as_stored
-from wellkept.errors import InvalidInput
+from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.memory import Memory
 from wellkept.policy.context.messages import parse
 from wellkept.policy.context.overlap import new_part, reach
@@ -20,7 +20,7 @@ from wellkept.policy.context.uncut import latest, uncut
 from wellkept.records import Content, Draft, Event, Scope, Text, blocks_of, text_of
 from wellkept.server.answers import Answer
 from wellkept.server.auth import check_headers, check_session, decoded, scope_of
-from wellkept.server.problems import Problem
+from wellkept.server.problems import Problem, shown
 from wellkept.server.providers import Json, Provider
 from wellkept.server.service import Service
 from wellkept.session import Session
@@ -208,7 +208,8 @@ def _whole(begun: Content, rest: Content) -> Content:
 
 def describe(error: BaseException) -> str:
     """An error as a header's value."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = shown(error) if isinstance(error, WellkeptError) else str(error)
+    text = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return "".join(c if " " <= c <= "~" else "?" for c in text)[:300]
 
 
