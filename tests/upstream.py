@@ -35,6 +35,7 @@ class Upstream:
         self.requests: list[Request] = []
         self.script: list[Step] = []
         self.released = threading.Event()
+        self.left = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.upstream = self  # type: ignore[attr-defined]
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -186,6 +187,42 @@ def hang(handler: Handler) -> None:
     """No reply until the test is over."""
     handler.server.upstream.released.wait()  # type: ignore[attr-defined]
     handler.close_connection = True
+
+
+def outwait(handler: Handler) -> None:
+    """No reply; ``Upstream.left`` says when nobody waits for one any more."""
+    handler.connection.settimeout(10)
+    if handler.rfile.read(1) == b"":
+        handler.server.upstream.left.set()  # type: ignore[attr-defined]
+    handler.close_connection = True
+
+
+def open_chunks(handler: Handler, text: str) -> None:
+    """The beginning of a chunked stream, as real providers send it."""
+    handler.send_response(200)
+    handler.send_header("content-type", "text/event-stream")
+    handler.send_header("transfer-encoding", "chunked")
+    handler.end_headers()
+    first = list(_stream(handler, text, (), ""))[: 3 if handler.is_anthropic else 1]
+    for event in first:
+        handler.wfile.write(f"{len(event.encode()):x}\r\n{event}\r\n".encode())
+    handler.wfile.flush()
+
+
+def cut_chunks(text: str) -> Step:
+    def step(handler: Handler) -> None:
+        open_chunks(handler, text)
+        handler.cut()
+
+    return step
+
+
+def stall_chunks(text: str) -> Step:
+    def step(handler: Handler) -> None:
+        open_chunks(handler, text)
+        hang(handler)
+
+    return step
 
 
 # ── the two protocols ─────────────────────────────────────────────────────────────────────────────────────

@@ -48,7 +48,15 @@ class BudgetExceeded(WellkeptError):
 
 
 class StoreError(WellkeptError):
-    """Base of the errors of the storage layer."""
+    """Base of the errors of the storage layer.
+
+    Attributes:
+        path: where the store lies, if the message names it.
+    """
+
+    def __init__(self, message: str = "", *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class StoreBusy(StoreError):

@@ -18,16 +18,17 @@ from tests.provider_rules import check_anthropic, check_openai
 from tests.service import Running, running
 from tests.upstream import (
     Handler,
-    Step,
     Upstream,
     _stream,
     cut_body,
+    cut_chunks,
     failing_stream,
     garbled_stream,
     hang,
     refuse,
     reply,
     say,
+    stall_chunks,
 )
 from wellkept import Event, Memory, Session, StoreBusy
 from wellkept.records import text_of
@@ -351,34 +352,6 @@ def settled(service: Service, count: int) -> list[Event]:
     return service.chat.get_recent()
 
 
-def open_chunks(handler: Handler, text: str) -> None:
-    """The beginning of a chunked stream, as real providers send it."""
-    handler.send_response(200)
-    handler.send_header("content-type", "text/event-stream")
-    handler.send_header("transfer-encoding", "chunked")
-    handler.end_headers()
-    first = list(_stream(handler, text, (), ""))[: 3 if handler.is_anthropic else 1]
-    for event in first:
-        handler.wfile.write(f"{len(event.encode()):x}\r\n{event}\r\n".encode())
-    handler.wfile.flush()
-
-
-def cut_chunks(text: str) -> Step:
-    def step(handler: Handler) -> None:
-        open_chunks(handler, text)
-        handler.cut()
-
-    return step
-
-
-def stall_chunks(text: str) -> Step:
-    def step(handler: Handler) -> None:
-        open_chunks(handler, text)
-        hang(handler)
-
-    return step
-
-
 def test_a_stream_that_is_cut_is_cut_for_the_caller_and_kept_as_far_as_it_came(
     service: Service, upstream: Upstream, side: Side
 ) -> None:
@@ -479,6 +452,40 @@ def test_a_question_larger_than_the_budget_goes_through(
     assert upstream.requests[0].body == body
     said = [record for record in caplog.records if "BudgetExceeded" in record.message]
     assert [record.exc_info for record in said] == [None]
+
+
+LONG = "".join(f"第{number}行说的是别的。\n" for number in range(3_000)) + "完"
+
+
+def test_what_is_new_goes_through_whole_and_what_is_older_within_the_budget(
+    service: Service, upstream: Upstream, side: Side
+) -> None:
+    for number in range(6):
+        side.ask(user(f"{number} {LONG[:2_000]}"))
+    side.ask(user(LONG))
+    assert shown(upstream)[-1] == ("user", LONG)
+    side.ask(user("And now?"))
+    assert len(str(shown(upstream))) < 12_000
+    assert shown(upstream)[-1] == ("user", "And now?")
+
+
+def test_a_tools_long_result_goes_through_whole(
+    service: Service, upstream: Upstream, side: Side, way: str
+) -> None:
+    upstream.script = [say("Let me see.", calls=[("c1", "read", {}), ("c2", "read", {})])]
+    side.ask(user("Read it."))
+    results: list[Any] = [{"role": "tool", "tool_call_id": it, "content": it + LONG} for it in ("c1", "c2")]
+    if side.shape == "anthropic":
+        told = [{"type": "tool_result", "tool_use_id": it, "content": it + LONG} for it in ("c1", "c2")]
+        results = user(told)
+    getattr(side, way)(results)
+    sent = upstream.requests[-1].body["messages"]
+    if side.shape == "openai":
+        check_openai(sent)
+        assert [message["content"] for message in sent[-2:]] == ["c1" + LONG, "c2" + LONG]
+    else:
+        check_anthropic({"system": "", "messages": sent})
+        assert [block["content"] for block in sent[-1]["content"]] == ["c1" + LONG, "c2" + LONG]
 
 
 def test_an_answer_is_kept_only_behind_its_question(service: Service, upstream: Upstream) -> None:
@@ -604,6 +611,8 @@ def test_the_same_session_id_of_another_user_is_another_session(service: Service
         ({"X-Wellkept-Sesion": "trip"}, 422),
         ({"X-Wellkept-Session": "%ff"}, 422),
         ({"X-Wellkept-Session": "a%2Fb"}, 422),
+        ({"X-Wellkept-Session": "."}, 422),
+        ({"X-Wellkept-Session": "%2E%2E"}, 422),
         ({"X-Wellkept-User": "%ff"}, 422),
         ({"X-Wellkept-Key": "wk_wrong"}, 401),
     ],

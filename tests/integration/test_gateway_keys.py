@@ -62,6 +62,20 @@ def test_the_callers_own_key_goes_to_the_upstream_and_ours_does_not(
     assert not [name for name in headers if name.startswith("x-wellkept")]
 
 
+@pytest.mark.parametrize("name", ["Authorization", "X-Api-Key"])
+def test_our_key_in_the_providers_place_is_not_passed_on(
+    service: Running, upstream: Upstream, name: str
+) -> None:
+    _, secret = service.memory.keys.create(namespace="acme", user="alice")
+    sent = {name: f"Bearer {secret}" if name == "Authorization" else secret, "X-Wellkept-Session": "s"}
+    refused = service.client.post("/openai/v1/chat/completions", json=BODY, headers=sent)
+    assert refused.status_code == 401
+    assert "X-Wellkept-Key" in refused.json()["error"]["message"]
+    taken = {**sent, "X-Wellkept-Key": secret}
+    assert service.client.post("/openai/v1/chat/completions", json=BODY, headers=taken).status_code == 200
+    assert secret not in str(upstream.requests[0].headers)
+
+
 def test_an_upstream_that_is_not_there_is_a_bad_gateway() -> None:
     settings = Settings(namespace="acme", user="alice", port=0, anthropic_upstream="http://127.0.0.1:9")
     with running(settings=settings) as service:

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from tests.service import Process, running
+from tests.upstream import Upstream, stall_chunks
 from wellkept import Memory
 from wellkept.cli.serve import _examples
 from wellkept.models import Reply
@@ -170,6 +172,23 @@ def test_requests_that_run_are_finished_before_the_end(tmp_path: Path) -> None:
         thread.join()
     assert answers[0].status_code == 201
     assert contents(store, "s") == ["half here, half later"]
+
+
+def test_a_stream_that_outlasts_the_stop_ends_without_a_trace(tmp_path: Path) -> None:
+    with Upstream() as upstream:
+        upstream.script = [stall_chunks("half of it")]
+        where = ("--openai-upstream", upstream.url + "/v1")
+        with Process("--store", str(tmp_path / "chat.db"), *WHO, *where) as service:
+            body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
+            path, headers = "/openai/v1/chat/completions", {"X-Wellkept-Session": "s"}
+            with service.client.stream("POST", path, json=body, headers=headers) as response:
+                pieces = response.iter_raw()
+                assert b"half" in next(pieces)
+                assert service.stop(signal.SIGTERM) == 0
+                with pytest.raises(httpx2.RemoteProtocolError):
+                    list(pieces)
+    assert "Traceback" not in service.said
+    assert contents(tmp_path / "chat.db", "s")[0] == "hi"
 
 
 def test_live_streams_end_when_the_service_stops(tmp_path: Path) -> None:

@@ -75,6 +75,13 @@ def _address(value: str) -> str:
     show_envvar=True,
     help="Where the gateway sends Anthropic's requests; api.anthropic.com if not given.",
 )
+@click.option(
+    "--memory-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="How long a request of the gateway waits for memory before it goes through without.",
+)
 @click.option("--fake-upstream", is_flag=True, help="Let a bundled stand-in for a model answer the gateway.")
 @click.option("--sample", is_flag=True, help="Load the bundled conversation first.")
 def serve_command(
@@ -87,6 +94,7 @@ def serve_command(
     worker: bool,
     openai_upstream: str | None,
     anthropic_upstream: str | None,
+    memory_seconds: float,
     fake_upstream: bool,
     sample: bool,
 ) -> None:
@@ -107,6 +115,7 @@ def serve_command(
         user=target.user or (SAMPLE_USER if sample else None),
         openai_upstream=openai_upstream or Settings.openai_upstream,
         anthropic_upstream=anthropic_upstream or Settings.anthropic_upstream,
+        memory_seconds=memory_seconds,
     )
     if sample:
         _load_sample(target.location())

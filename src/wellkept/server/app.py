@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -25,6 +27,8 @@ from wellkept.server.settings import Settings
 from wellkept.server.spans import Spans, Traced
 from wellkept.server.upstream import Upstreams
 
+log = logging.getLogger("wellkept.server")
+
 DESCRIPTION = """Memory for applications that talk with language models.
 
 Each path is about the memory of one `user` in one `namespace`: a key binds them, or the query (or the headers
@@ -36,7 +40,11 @@ class _App(FastAPI):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
-        await self._doors(scope, receive, send)
+        try:
+            await self._doors(scope, receive, send)
+        except asyncio.CancelledError:
+            # The server stops, and has waited long enough: an end like any other, not an error to be traced.
+            log.warning("A request was cut off because the service stops")
 
     @cached_property
     def _doors(self) -> ASGIApp:

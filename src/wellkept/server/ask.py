@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from starlette.requests import Request
 
 from wellkept.arrivals import Arrival, as_stored
-from wellkept.errors import InvalidInput
+from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.memory import Memory
 from wellkept.policy.context.messages import parse
 from wellkept.policy.context.overlap import new_part, reach
 from wellkept.policy.context.repair import repair, unanswered
+from wellkept.policy.context.uncut import latest, uncut
 from wellkept.records import Content, Draft, Event, Scope, Text, blocks_of, text_of
 from wellkept.server.answers import Answer
 from wellkept.server.auth import check_headers, check_session, decoded, scope_of
-from wellkept.server.problems import Problem
+from wellkept.server.problems import Problem, shown
 from wellkept.server.providers import Json, Provider
 from wellkept.server.service import Service
 from wellkept.session import Session
 
 READ_ONLY = "read-only"
+_ROUND = 16
+"""Events of a session's end in which the call is found that a result answers: other results may stand between."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +134,18 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     session, begun = memory.append_new(Arrival(ask.scope, ask.session_id, sent))
     try:
         context = session.get_context(_question(sent), ask.budget)
-        asked = provider.with_context(body, context.system, [*context.events, *begun])
+        shown = uncut(context.events, _said(session, sent[: len(sent) - len(begun)]))
+        asked = provider.with_context(body, context.system, [*shown, *begun])
     except Exception as error:  # noqa: BLE001 - what was appended gets its answer, whatever happens to the context
         return Prepared(body, session, begun, failure=error)
-    return Prepared(asked, session, begun, context.tokens, context.trace_id)
+    beyond = sum(event.tokens for event in shown) - sum(event.tokens for event in context.events)
+    return Prepared(asked, session, begun, context.tokens + beyond, context.trace_id)
+
+
+def _said(session: Session, sent: Sequence[Draft]) -> Sequence[Event]:
+    """What the caller says since the last answer that it knows, as it is stored."""
+    most = len(list(takewhile(lambda draft: draft.role != "assistant", reversed(sent))))
+    return latest(session.get_recent(most + _ROUND), most)
 
 
 def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:
@@ -196,7 +208,8 @@ def _whole(begun: Content, rest: Content) -> Content:
 
 def describe(error: BaseException) -> str:
     """An error as a header's value."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = shown(error) if isinstance(error, WellkeptError) else str(error)
+    text = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return "".join(c if " " <= c <= "~" else "?" for c in text)[:300]
 
 

@@ -74,7 +74,9 @@ class Doorkeeper:
 
     async def _without_key(self) -> Visitor:
         if await self.needs_key():
-            raise _unauthorized("Send a key: Authorization: Bearer wk_… `wellkept keys create` makes one.")
+            raise _unauthorized(
+                "Send a key in the header X-Wellkept-Key: wk_… `wellkept keys create` makes one."
+            )
         return Visitor("admin")
 
     async def _find(self, secret: str) -> ApiKey | None:
@@ -147,8 +149,8 @@ def _bound(what: str, held: str | None, asked: str | None, default: str | None) 
 def check_session(id: str) -> None:
     """Raise InvalidInput for an id that no path of this service could name."""
     check_name("session_id", id)
-    if "/" in id:
-        raise InvalidInput("A session's id stands in paths: it must hold no slash.")
+    if "/" in id or id in (".", ".."):
+        raise InvalidInput("A session's id stands in paths: it must hold no slash, and be neither . nor ..")
 
 
 Names = tuple[str | None, str | None]

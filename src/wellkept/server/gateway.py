@@ -6,24 +6,29 @@ and the answer says so in ``X-Wellkept-Error``. The bytes of an answer are passe
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
+from typing import TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from wellkept.errors import NotFound, WellkeptError
+from wellkept.errors import NotFound, StoreBusy, WellkeptError
+from wellkept.memory import Memory
 from wellkept.records import Draft
 from wellkept.server.answers import Answer
 from wellkept.server.ask import Ask, Prepared, asked, body_of, describe, prepare, record
-from wellkept.server.problems import Problem, status_of, told
+from wellkept.server.deadline import Deadline
+from wellkept.server.leaving import CallerLeft, WhileAwaited
+from wellkept.server.problems import Problem, shown, status_of, told
 from wellkept.server.providers import Anthropic, Json, OpenAI, Provider
 from wellkept.server.relay import Relay
 from wellkept.server.reply import Reply, UpstreamFailed, UpstreamTimeout
@@ -32,6 +37,7 @@ from wellkept.server.routes import BareRoute
 from wellkept.server.service import Service, service_of
 from wellkept.session import Session
 
+T = TypeVar("T")
 log = logging.getLogger("wellkept.gateway")
 
 router = APIRouter(include_in_schema=False, route_class=BareRoute)
@@ -78,11 +84,13 @@ async def _guarded(request: Request, exchange: Awaitable[Response]) -> Response:
     except HTTPException as error:
         status, detail = error.status_code, str(error.detail)
     except WellkeptError as error:
-        status, detail = status_of(error), str(error)
+        status, detail = status_of(error), shown(error)
     except UpstreamTimeout:
         status, detail = 504, "The upstream did not answer in time."
     except UpstreamFailed as error:
         status, detail = 502, f"The upstream cannot be reached ({error})."
+    except CallerLeft:
+        status, detail = 499, "The caller left before it was answered."
     return told(request.url.path, status, "gateway", detail)
 
 
@@ -117,16 +125,23 @@ class _Exchange:
         if ask is not None and self.provider.is_other_talk(_tidy(self._path)):
             raise Problem(404, "not_found", f"There is memory for {self.provider.talks} only. {_LEAVE_OUT}")
         headers = {} if ask is None else {"x-wellkept-memory": "none"}
-        return Relay(await self._send(await self.request.body()), headers, self.service.later)
+        raw = await self.request.body()
+        with WhileAwaited(self.request.receive):
+            return await self._plain(raw, headers)
 
     async def converse(self) -> Response:
-        """Prepare, forward, pass the answer on."""
+        """Prepare, forward, pass the answer on. Raises CallerLeft, and asks nothing more then."""
         ask = await asked(self.service, self.request)
         raw = await self.request.body()
+        with WhileAwaited(self.request.receive):
+            return await (self._plain(raw, {}) if ask is None else self._remembered(ask, raw))
+
+    async def _plain(self, raw: bytes, headers: dict[str, str]) -> Response:
+        return Relay(await self._send(raw), headers, self.service.later)
+
+    async def _remembered(self, ask: Ask, raw: bytes) -> Response:
         headers: dict[str, str] = {}
         begin = perf_counter()
-        if ask is None:
-            return Relay(await self._send(raw), headers, self.service.later)
         prepared = await self._prepared(ask, raw, headers)
         ready = perf_counter()
         rounds = Rounds(self.service.memory, ask.scope, self.provider, self._send, self._answer)
@@ -149,9 +164,7 @@ class _Exchange:
         try:
             body = body_of(raw)
             with self.service.spans.span("wellkept.context", provider=self.provider.name):
-                prepared = await self.service.memory.run(
-                    lambda memory: prepare(memory, ask, self.provider, body)
-                )
+                prepared = await self._in_time(lambda memory: prepare(memory, ask, self.provider, body))
         except NotFound:
             headers["x-wellkept-memory"] = "none"
             return None
@@ -168,10 +181,19 @@ class _Exchange:
             headers["x-wellkept-trace"] = prepared.trace_id
         return prepared
 
+    async def _in_time(self, work: Callable[[Memory], T]) -> T:
+        """What memory gives. Raises StoreBusy when that takes too long; what it writes may still come to its end then."""
+        seconds = self.service.settings.memory_seconds
+        try:
+            with Deadline(seconds):
+                return await self.service.memory.run(work)
+        except asyncio.TimeoutError as error:
+            raise StoreBusy(f"Memory took longer than {seconds:g} s.") from error
+
     def _failed(self, error: Exception, headers: dict[str, str]) -> None:
         # What is no error of ours says why by itself.
         unknown = None if isinstance(error, WellkeptError) else error
-        log.warning("A request went through without memory: %s", describe(error), exc_info=unknown)
+        log.warning("A request went through without memory: %s", error, exc_info=unknown)
         self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
         headers["x-wellkept-error"] = describe(error)
 
@@ -197,9 +219,7 @@ class _Exchange:
         outcome = "complete" if answer.complete else "unreadable" if answer.fault else "cut"
         try:
             with self.service.spans.span("wellkept.record", provider=self.provider.name):
-                found = await self.service.memory.run(
-                    lambda _: record(session, self.provider, answer, used, begun)
-                )
+                found = await self._in_time(lambda _: record(session, self.provider, answer, used, begun))
             if not found:
                 log.warning("Nothing to record in %r: %s", session.id, answer.fault or "the answer is empty")
         except Exception as error:

@@ -63,6 +63,12 @@ def status_of(error: WellkeptError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
+def shown(error: WellkeptError) -> str:
+    """What an error says to a caller, to whom it is nothing where the store lies."""
+    path = error.path if isinstance(error, errors.StoreError) else ""
+    return str(error).replace(path, "the store") if path else str(error)
+
+
 def code_of(error: WellkeptError) -> str:
     """The name of one of the library's errors as programs read it: ``not_found``."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
@@ -83,11 +89,13 @@ def of_error(error: WellkeptError) -> Response:
     more = {"missing": error.missing} if isinstance(error, BudgetExceeded) else {}
     status = status_of(error)
     headers = {"retry-after": "1"} if status == 503 else {}
-    return problem(status, code_of(error), str(error), headers=headers, **more)
+    return problem(status, code_of(error), shown(error), headers=headers, **more)
 
 
 async def _library(request: Request, error: Exception) -> Response:
     assert isinstance(error, WellkeptError)
+    if isinstance(error, errors.StoreError):
+        log.warning("A request failed: %s", error)
     return of_error(error)
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from wellkept.server.answers import Answer
+from wellkept.server.leaving import left
 from wellkept.server.reply import Reply, UpstreamFailed
 from wellkept.server.upstream import forwarded
 
@@ -66,8 +67,7 @@ class Relay(Response):
 
     async def _await_leaving(self, receive: Receive) -> None:
         """Cut the upstream when nobody waits for its answer any more."""
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await left(receive)
         self._reply.close()
 
     async def _pass(self, send: Send) -> None:

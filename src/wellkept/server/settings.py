@@ -19,6 +19,8 @@ class Settings(Record):
         openai_upstream, anthropic_upstream: where the gateway forwards to; what stands before
             ``/chat/completions`` and ``/messages``.
         upstream_seconds: longest silence of an upstream.
+        memory_seconds: how long a request of the gateway waits for memory before it goes through without, and the end of an
+            answer for its being stored.
         max_body: bytes of a request's body at most.
         max_import: bytes of an upload to ``/v1/import`` at most.
         header_seconds: time that a client has for the head of a request.
@@ -35,6 +37,7 @@ class Settings(Record):
     openai_upstream: str = "https://api.openai.com/v1"
     anthropic_upstream: str = "https://api.anthropic.com/v1"
     upstream_seconds: float = 600.0
+    memory_seconds: float = 5.0
     max_body: int = 32 << 20
     max_import: int = 1 << 30
     header_seconds: float = 10.0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from wellkept.apikeys import PREFIX
 from wellkept.errors import InvalidInput
 from wellkept.server.reply import Reply
 from wellkept.server.settings import Settings
@@ -32,6 +33,7 @@ _HOP = frozenset(
      b"expect", b"cookie")
 )  # fmt: skip
 _OURS = b"x-wellkept-"
+_LOGINS = frozenset((b"authorization", b"x-api-key", b"api-key"))
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class Upstreams:
         """The reply, its body not read yet; the caller closes it. Raises UpstreamFailed."""
         to = self._addresses[provider]
         url = f"{to.url}{path}?{query}" if query else to.url + path
-        sent = [*_texts(forwarded(headers)), ("accept-encoding", "identity")]
+        through = [pair for pair in forwarded(headers) if not _is_our_key(*pair)]
+        sent = [*_texts(through), ("accept-encoding", "identity")]
         if to.has_login:
             sent = [(name, value) for name, value in sent if name != "authorization"]
         trace: dict[str, str] = {}
@@ -112,6 +115,11 @@ class Upstreams:
 def forwarded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
     """The headers that go through in both directions, of which the names are in lower case."""
     return [pair for pair in headers if pair[0] not in _HOP and not pair[0].startswith(_OURS)]
+
+
+def _is_our_key(name: bytes, value: bytes) -> bool:
+    """Whether a header holds a key of this service, where a caller took it for the provider's."""
+    return name in _LOGINS and any(word.startswith(PREFIX.encode()) for word in value.split())
 
 
 def _texts(headers: Pairs) -> list[tuple[str, str]]:

@@ -429,28 +429,36 @@ class typed_errors:
 
 def _translate(error: apsw.Error, path: str) -> Exception:
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return StoreBusy(f"Another process has been writing to {path} for {BUSY_SECONDS:.0f} s. Try again.")
+        return StoreBusy(
+            f"Another process has been writing to {path} for {BUSY_SECONDS:.0f} s. Try again.", path=path
+        )
     if isinstance(error, (apsw.ConnectionClosedError, apsw.CursorClosedError)):
         return StoreError(CLOSED)
     if isinstance(error, apsw.FullError):
-        return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
+        return StoreFull(
+            f"No room left for {path}; nothing was written. Free some disk space and try again.", path=path
+        )
     if isinstance(error, apsw.ReadOnlyError):
         return StoreReadOnly(
-            f"{path} cannot be written to. Check its permissions, or open it with read_only()."
+            f"{path} cannot be written to. Check its permissions, or open it with read_only().", path=path
         )
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return StoreCorrupt(
-            f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}"
+            f"{path} is damaged or is no wellkept store ({error}). Run: wellkept doctor --store {path}",
+            path=path,
         )
     if isinstance(error, apsw.TooBigError):
         return InvalidInput("This content is larger than one billion bytes. Store a reference to it instead.")
     if isinstance(error, apsw.CantOpenError):
         return StoreError(
-            f"{path} cannot be opened ({error}). Check that its folder exists and may be written to."
+            f"{path} cannot be opened ({error}). Check that its folder exists and may be written to.",
+            path=path,
         )
     if isinstance(error, apsw.IOError) and "disk full" in str(error):
-        return StoreFull(f"No room left for {path}; nothing was written. Free some disk space and try again.")
-    return StoreError(f"SQLite on {path}: {error}. Run: wellkept doctor --store {path}")
+        return StoreFull(
+            f"No room left for {path}; nothing was written. Free some disk space and try again.", path=path
+        )
+    return StoreError(f"SQLite on {path}: {error}. Run: wellkept doctor --store {path}", path=path)
 
 
 _alive: weakref.WeakSet[Connections] = weakref.WeakSet()

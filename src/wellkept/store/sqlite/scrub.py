@@ -51,7 +51,8 @@ def _truncate(connections: Connections, connection: apsw.Connection) -> None:
         if time.monotonic() > deadline:
             raise StoreBusy(
                 f"The rows are erased, but somebody reads {connections.path}, so that its log still holds them. "
-                "A job tries again in a minute and hands out the receipt."
+                "A job tries again in a minute and hands out the receipt.",
+                path=connections.path,
             )
         time.sleep(0.001)
 
