@@ -16,7 +16,7 @@ from wellkept.memory import Memory
 from wellkept.policy.context.messages import parse
 from wellkept.policy.context.overlap import new_part, reach
 from wellkept.policy.context.repair import repair, unanswered
-from wellkept.policy.context.uncut import latest, uncut
+from wellkept.policy.context.uncut import ends_with, latest, uncut
 from wellkept.records import Content, Draft, Event, Scope, Text, blocks_of, text_of
 from wellkept.server.answers import Answer
 from wellkept.server.auth import check_headers, check_session, decoded, scope_of
@@ -134,7 +134,7 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     session, begun = memory.append_new(Arrival(ask.scope, ask.session_id, sent))
     try:
         context = session.get_context(_question(sent), ask.budget)
-        shown = uncut(context.events, _said(session, sent[: len(sent) - len(begun)]))
+        shown = _uncut(session, context.events, sent[: len(sent) - len(begun)])
         asked = provider.with_context(body, context.system, [*shown, *begun])
     except Exception as error:  # noqa: BLE001 - what was appended gets its answer, whatever happens to the context
         return Prepared(body, session, begun, failure=error)
@@ -142,10 +142,12 @@ def _write(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Seque
     return Prepared(asked, session, begun, context.tokens + beyond, context.trace_id)
 
 
-def _said(session: Session, sent: Sequence[Draft]) -> Sequence[Event]:
-    """What the caller says since the last answer that it knows, as it is stored."""
-    most = len(list(takewhile(lambda draft: draft.role != "assistant", reversed(sent))))
-    return latest(session.get_recent(most + _ROUND), most)
+def _uncut(session: Session, shown: Sequence[Event], sent: Sequence[Draft]) -> Sequence[Event]:
+    """The events of a context, with what the caller says since the last answer that it knows as it is stored."""
+    said = list(takewhile(lambda draft: draft.role != "assistant", reversed(sent)))[::-1]
+    if ends_with(shown, said):
+        return shown
+    return uncut(shown, latest(session.get_recent(len(said) + _ROUND), len(said)))
 
 
 def _read(memory: Memory, ask: Ask, provider: Provider, body: Json, sent: Sequence[Draft]) -> Prepared:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wellkept.policy.context.repair import repair
-from wellkept.records import Event, ToolResult, blocks_of
+from wellkept.records import Draft, Event, ToolResult, blocks_of
+
+
+def ends_with(shown: Sequence[Event], said: Sequence[Draft]) -> bool:
+    """Whether the last of the events of a context are just these messages."""
+    last = shown[max(0, len(shown) - len(said)) :]
+    return [(event.role, event.content) for event in last] == [(draft.role, draft.content) for draft in said]
 
 
 def latest(stored: Sequence[Event], most: int) -> Sequence[Event]:
