@@ -228,6 +228,27 @@ def test_what_the_caller_asks_beside_messages_goes_through(
     assert asked.headers["anthropic-beta"] == "files"
 
 
+def test_cache_marks_of_the_application_stay(service: Service, upstream: Upstream) -> None:
+    side, mark = AnthropicSide(service), {"cache_control": {"type": "ephemeral"}}
+    question = user(
+        [{"type": "text", "text": "A long document.", **mark}, {"type": "text", "text": "And a question."}]
+    )
+    side.ask(question)
+    assert upstream.requests[0].body["messages"] == question
+    more = [
+        *question,
+        {"role": "assistant", "content": "ok"},
+        *user([{"type": "text", "text": "More?", **mark}]),
+    ]
+    side.ask(more)
+    sent = upstream.requests[1].body["messages"]
+    assert [part.get("cache_control") is not None for message in sent for part in message["content"]] == [
+        True, False, False, True,
+    ]  # fmt: skip
+    side.ask(user("Without."))
+    assert "cache_control" not in str(upstream.requests[2].body)
+
+
 def test_the_bytes_of_an_answer_are_those_of_the_upstream(service: Service, upstream: Upstream) -> None:
     body = {"model": "m", "messages": user("hi"), "stream": True}
     upstream.script = [say("same 一样"), say("same 一样")]

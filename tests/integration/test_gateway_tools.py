@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.service import Running, running
-from tests.upstream import Upstream, refuse, say
+from tests.upstream import Upstream, cut_chunks, refuse, say
 from wellkept.records import text_of
 from wellkept.server import Settings
 
@@ -166,3 +168,16 @@ def test_tools_and_read_only_exclude_each_other(service: Running, upstream: Upst
     got = service.client.post(PATHS[shape], json=body, headers={**HEADERS, "X-Wellkept-Mode": "read-only"})
     assert got.status_code == 422
     assert upstream.requests == []
+
+
+def test_an_answer_that_is_cut_is_cut_for_the_caller_and_kept_as_far_as_it_came(
+    service: Running, upstream: Upstream, shape: str
+) -> None:
+    upstream.script = [cut_chunks("half of it")]
+    with pytest.raises(httpx2.RemoteProtocolError):
+        ask(service, shape, stream=True)
+    chat = service.memory.session(namespace="acme", user="alice", session_id="s")
+    deadline = time.monotonic() + 10
+    while len(chat.get_recent()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert text_of(chat.get_recent()[-1].content) == "half "

@@ -193,7 +193,9 @@ class _Exchange:
     def _failed(self, error: Exception, headers: dict[str, str]) -> None:
         # What is no error of ours says why by itself.
         unknown = None if isinstance(error, WellkeptError) else error
-        log.warning("A request went through without memory: %s", error, exc_info=unknown)
+        log.warning(
+            "A request went through without memory: %s: %s", type(error).__name__, error, exc_info=unknown
+        )
         self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
         headers["x-wellkept-error"] = describe(error)
 

@@ -139,7 +139,7 @@ class Anthropic(Provider):
         return _messages(body)
 
     def with_context(self, body: Json, system: str, items: Items) -> Json:
-        asked = {**body, "messages": to_anthropic(items)["messages"]}
+        asked = {**body, "messages": _marked(to_anthropic(items)["messages"], _messages(body))}
         if system:
             asked["system"] = _joined(body["system"], system) if body.get("system") else system
         return asked
@@ -154,6 +154,36 @@ class Anthropic(Provider):
 
     def without_calls(self, body: Json) -> Json:
         return {**body, "tool_choice": {"type": "none"}}
+
+
+def _marked(messages: list[Json], given: list[Json]) -> list[Json]:
+    """``messages`` with the application's cache marks on what it gave, as far back as both are the same."""
+    theirs = [(message["role"], part) for message in given for part in _parts(message)]
+    if not any("cache_control" in part for _, part in theirs):
+        return messages
+    alike, marked = True, []
+    for message in reversed(messages):
+        parts = []
+        for part in reversed(_parts(message)):
+            role, same = theirs.pop() if theirs else ("", {})
+            alike = alike and role == message["role"] and _said(part) == _said(same)
+            parts.append({**part, **_mark(same)} if alike else part)
+        marked.append({**message, "content": parts[::-1]})
+    return marked[::-1]
+
+
+def _said(part: Json) -> Json:
+    """A part without its mark, and without what an SDK leaves out when it sends an answer back."""
+    return {name: value for name, value in part.items() if name != "cache_control" and value is not None}
+
+
+def _mark(part: Json) -> Json:
+    return {name: value for name, value in part.items() if name == "cache_control"}
+
+
+def _parts(message: Json) -> list[Json]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _joined(given: Any, system: str) -> Any:

@@ -24,6 +24,7 @@ class Reply:
         status: its status.
         headers: all that it has.
         body: its bytes as they come, in the encoding they come in. Raises UpstreamFailed.
+        cut: why the body broke off, once it was read; None if it did not.
         close: ends the connection unless all has come; whoever reads gets UpstreamFailed.
     """
 
@@ -31,16 +32,24 @@ class Reply:
     headers: Headers
     body: AsyncIterator[bytes]
     close: Callable[[], None]
+    cut: UpstreamFailed | None = None
 
     async def read(self) -> bytes:
-        """All of the body, which can be passed on all the same. Raises UpstreamFailed."""
+        """What comes of the body, which can be passed on all the same, with its ``cut`` if it has one."""
+        came = bytearray()
         try:
-            whole = b"".join([chunk async for chunk in self.body])
+            async for chunk in self.body:
+                came += chunk
+        except UpstreamFailed as error:
+            self.cut = error
         finally:
             self.close()
-        self.body = _again(whole)
+        whole = bytes(came)
+        self.body = _again(whole, self.cut)
         return whole
 
 
-async def _again(whole: bytes) -> AsyncIterator[bytes]:
+async def _again(whole: bytes, cut: UpstreamFailed | None) -> AsyncIterator[bytes]:
     yield whole
+    if cut is not None:
+        raise cut

@@ -68,7 +68,7 @@ class Rounds:
             if number == MOST_ROUNDS:
                 body = self.provider.without_calls(body)
             reply = await self.send(json.dumps(body).encode())
-            answer = await self._answer(reply)
+            answer = await self._answer(reply, ours)
             message = answer.message() if answer else None
             calls = _calls(message, self.provider) if message else []
             if answer is None or message is None or not any(call.name in ours for call in calls):
@@ -78,9 +78,12 @@ class Rounds:
             body = self.provider.with_results(body, message, await self._results(calls, ours))
         return None
 
-    async def _answer(self, reply: Reply) -> Answer | None:
-        """The answer in a reply that has come to its end; None for any other."""
+    async def _answer(self, reply: Reply, ours: frozenset[str]) -> Answer | None:
+        """The answer in a reply that has come to its end; None for any other. Raises UpstreamFailed for one that was cut and
+        may call memory, which no caller gets."""
         raw = await reply.read()
+        if reply.cut is not None and (not raw or any(name.encode() in raw for name in ours)):
+            raise reply.cut
         answer = self.read(reply)
         if answer is None:
             return None
