@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from time import perf_counter
 from typing import TypeVar
 from urllib.parse import quote, unquote
@@ -102,7 +102,7 @@ class _Exchange:
     provider: Provider
     request: Request
 
-    @property
+    @cached_property
     def _path(self) -> str:
         """The path behind the provider's address, as the caller wrote it, but for a conversation, whose slashes too many are
         a slip. Raises a 404 problem for one that leads out of it."""
@@ -196,7 +196,7 @@ class _Exchange:
         log.warning(
             "A request went through without memory: %s: %s", type(error).__name__, error, exc_info=unknown
         )
-        self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
+        self.service.metrics.memory_errors.labels(self.provider.name, name).inc()
         headers["x-wellkept-error"] = describe(error)
 
     async def _send(self, raw: bytes) -> Reply:
