@@ -196,7 +196,7 @@ class _Exchange:
         log.warning(
             "A request went through without memory: %s: %s", type(error).__name__, error, exc_info=unknown
         )
-        self.service.metrics.memory_errors.labels(self.provider.name, name).inc()
+        self.service.metrics.memory_errors.labels(self.provider.name, type(error).__name__).inc()
         headers["x-wellkept-error"] = describe(error)
 
     async def _send(self, raw: bytes) -> Reply:
