@@ -237,7 +237,6 @@ class ScopeIndex:
             for corpus, roll in rolls.items()
         }
         self._corpora = [corpus for corpus, (documents, _) in sizes.items() if documents]
-        self._is_plain = [corpus.kind for corpus in self._corpora] == ["event"]
         self._known: Mapping[int, Doc] = {}
         self._asked: set[int] = set()
         self._hits: dict[int, Hit] = {}
@@ -276,12 +275,13 @@ class ScopeIndex:
         """See ``policy.recall.corpus.Index``; only of documents that may be found."""
         if not terms:
             return {}
-        found = [corpus.postings(self.scope, terms) for corpus in self._corpora]
-        merged: Mapping[Term, Postings] = (
-            found[0]
-            if self._is_plain
-            else {term: self._merged([its[term] for its in found]) for term in terms}
-        )
+        first, *others = [corpus.postings(self.scope, terms) for corpus in self._corpora]
+        merged = {term: self._keyed(0, its) for term, its in first.items()}
+        # Most terms stand in messages only, and their places are not copied then.
+        for place, found in enumerate(others, 1):
+            for term, its in found.items():
+                if its:
+                    merged[term] = {**merged.get(term, {}), **self._keyed(place, its)}
         if self._finds_all:
             return merged
         allowed = self.docs(chain.from_iterable(merged.values()))
