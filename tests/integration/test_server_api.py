@@ -420,6 +420,8 @@ def test_summaries_jobs_and_spend_can_be_seen(api: Api, service: Running) -> Non
     assert told["items"][0]["version"] == 1
     assert api.ask("DELETE", f"/sessions/{id}/summaries")["dropped"] >= 1
     assert api.get("/spend")["items"] == []
+    for day in ("-9e-216", "0", "2026-13-01"):
+        assert api.get("/spend", since=day, status=422)["code"] == "invalid_input"
     assert {"namespace": "acme", "user": api.who["user"]} in api.get("/users")["items"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import date
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Path, Query
@@ -20,7 +21,7 @@ T = TypeVar("T")
 def _written_out(value: object) -> object:
     """A bare number would be taken for seconds since 1970; a moment is written out, with its zone."""
     if isinstance(value, (int, float)) or (isinstance(value, str) and _is_number(value)):
-        raise ValueError("write it like 2026-06-01T12:00:00+08:00")
+        raise ValueError("write it like 2026-06-01T12:00:00+08:00, or a day like 2026-06-01")
     return value
 
 
@@ -38,6 +39,7 @@ MAX_INTEGER = (1 << 63) - 1
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=1024, description="`next` of the page before.")]
 Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+Day = Annotated[date, BeforeValidator(_written_out)]
 SessionId = Annotated[str, Path(min_length=1, max_length=512)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -16,7 +15,7 @@ from wellkept.server.idempotency import once
 from wellkept.server.openapi import PROBLEMS, gives
 from wellkept.server.routes import StrictRoute
 from wellkept.server.service import Served
-from wellkept.server.wire import MAX_INTEGER, Cursor, Limit, Page, Shown, answer, number, page
+from wellkept.server.wire import MAX_INTEGER, Cursor, Day, Limit, Page, Shown, answer, number, page
 from wellkept.store.jobs import Job, JobState
 
 router = APIRouter(prefix="/v1", tags=["jobs"], route_class=StrictRoute, responses=PROBLEMS)
@@ -108,7 +107,7 @@ def _asker(tenant: Tenant) -> Scope:
 
 
 @router.get("/spend", responses=gives(SpendList))
-async def spend(served: Served, tenant: ReaderTenant, since: date | None = None) -> Response:
+async def spend(served: Served, tenant: ReaderTenant, since: Day | None = None) -> Response:
     """Tokens that memory work spent on models, by day (UTC), user and kind of job."""
     day = since.isoformat() if since else None
     found: list[dict[str, Any]] = await served.memory.spend(namespace=tenant.namespace, since=day)
