@@ -220,6 +220,12 @@ def test_a_profile_in_other_letter_case_is_said(alice: UserMemory, query: str) -
     assert alice.forget(alice.forget(query)).left == {"profiles": 1}
 
 
+def test_the_name_of_a_document_is_no_word_of_the_users(alice: UserMemory) -> None:
+    alice.profile["soul"] = "Be brief"
+    alice.add("Loves soul music", infer=False)
+    assert alice.forget(alice.forget("soul")).left == {}
+
+
 def test_letter_case_is_ignored_beyond_ascii(alice: UserMemory) -> None:
     alice.profile["user"] = "Lives in ÖREBRO"
     alice.profile["identity"] = "养了一只貓"

@@ -64,7 +64,7 @@ RESTART_JOBS = (
 HAND_OUT = "INSERT INTO receipts (scope, at, receipt) VALUES (?, ?, ?) RETURNING key"
 RECEIPTS = "SELECT key, at, receipt FROM receipts WHERE scope = ? ORDER BY key"
 # Columns whose words are the program's own ("store", "app", "failed"), or made from those of another column.
-OUR_WORDS = frozenset({"action", "actor", "kind", "state", "subject", "words"})
+OUR_WORDS = frozenset({"action", "actor", "kind", "name", "state", "subject", "words"})
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 COLUMNS = "SELECT name FROM pragma_table_info(?)"
 _SUBJECT = lazy.compile(rf'\\?"subject\\?":\s?\\?"{USER}\\?"')
